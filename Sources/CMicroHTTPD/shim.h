@@ -1,0 +1,4 @@
+#pragma once
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <microhttpd.h>

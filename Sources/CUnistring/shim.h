@@ -1,0 +1,3 @@
+#pragma once
+#include <uninorm.h>
+#include <unistr.h>
