@@ -13,9 +13,6 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "jejak",
-  products: [
-    .executable(name: "jejak", targets: ["Jejak"])
-  ],
   targets: [
     // C, from the distribution: a module map and a shim each, nothing else.
     .systemLibrary(name: "CLinux"),
@@ -30,6 +27,11 @@ let package = Package(
     .systemLibrary(
       name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
+
+    // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
+    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(
+      name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
