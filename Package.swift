@@ -28,10 +28,8 @@ let package = Package(
       name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
-    // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
-    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
-    .target(
-      name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
+    .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,6 @@
 #pragma once
 #include <uninorm.h>
 #include <unistr.h>
+
+/// `UNINORM_NFC` is the address of an incomplete type, which Swift can't name.
+static inline uninorm_t cunistring_nfc(void) { return UNINORM_NFC; }
