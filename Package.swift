@@ -29,7 +29,11 @@ let package = Package(
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
+    .target(
+      name: "Profiles", dependencies: ["CIDN2", "CUnistring", "JSON"], swiftSettings: settings),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
+    .testTarget(
+      name: "ProfilesTests", dependencies: ["JSON", "Profiles"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

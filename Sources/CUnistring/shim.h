@@ -1,4 +1,7 @@
 #pragma once
+// Before the library's headers, which redefine the integer types that stdlib.h spells out.
+#include <stdlib.h>
+
 #include <uninorm.h>
 #include <unistr.h>
 

@@ -1,5 +1,6 @@
+// There is no nil literal: where a `JSON?` is expected, nil must mean "no value", never null.
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// A string.
@@ -13,9 +14,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
   /// A boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-
-  /// `null`.
-  public init(nilLiteral: ()) { self = .null }
 
   /// An array.
   public init(arrayLiteral elements: JSON...) { self = .array(elements) }

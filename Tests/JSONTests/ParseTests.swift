@@ -19,7 +19,7 @@ private func reason(_ bytes: [UInt8]) -> JSONError.Malformed.Reason? {
 struct ParseTests {
   @Test func `keeps every kind of value`() throws {
     let value = try parse(#" {"a":[null,true,false,-5,1.5e3,"x\n\u00e9"],"b":{}} "#)
-    #expect(value == ["a": [nil, true, false, -5, 1500.0, "x\né"], "b": [:]])
+    #expect(value == ["a": [.null, true, false, -5, 1500.0, "x\né"], "b": [:]])
   }
 
   @Test func `keeps the order of members`() throws {
