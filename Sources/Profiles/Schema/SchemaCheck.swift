@@ -131,7 +131,7 @@ struct SchemaCheck {
     if property == nil, !Self.isName(member.key) {
       note(
         .forbiddenCharacter,
-        "A member's name is visible text in NFC, at most \(ProfileSchema.maximumNameLength) characters."
+        "A name has 1 to \(ProfileSchema.maximumNameLength) visible characters, in NFC."
       )
     }
     guard extent == .patch, member.value.isNull else {
