@@ -25,6 +25,23 @@ struct RoundTripTests {
     }
   }
 
+  @Test(arguments: 0..<20)
+  func `survives any damage, and never reads what it would not write`(seed: UInt64) {
+    var generator = SplitMix(state: seed)
+    let alphabet = Array("{}[],:\"\\u0000d8e+-.19 tfn\u{0}\u{80}".utf8)
+    for _ in 0..<500 {
+      var bytes = random(depth: 4, using: &generator).bytes
+      for _ in 0..<Int.random(in: 1..<4, using: &generator) {
+        guard let index = bytes.indices.randomElement(using: &generator),
+          let byte = alphabet.randomElement(using: &generator)
+        else { continue }
+        bytes[index] = byte
+      }
+      guard let value = try? JSON.parse(bytes) else { continue }
+      #expect((try? JSON.parse(value.bytes)) == value)
+    }
+  }
+
   private func random(depth: Int, using generator: inout SplitMix) -> JSON {
     switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &generator) {
     case 0: return .null

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Updating a profile")
 struct PatchTests {
-  let measured = #"{"firstName":"Ada","attributes":{"height":165.5,"weight":60,"isMarried":true}}"#
-
   func measuredAda() throws -> Given {
     try given(
       ada(#""firstName":"Ada","attributes":{"height":165.5,"weight":60,"isMarried":true}"#)

@@ -33,13 +33,13 @@ extension User {
 
   /// The user whose `document` was stored beside these versions.
   public init(
-    document: some Collection<UInt8>,
+    document: UnsafeRawBufferPointer,
     version: Version,
     accessVersion: Version
   ) throws(DocumentError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(document.count + 1)
-    bytes += document
+    bytes.append(contentsOf: document)
     bytes.append(UInt8(ascii: "}"))
     guard case .object(let members)? = try? JSON.parse(bytes) else {
       throw DocumentError(member: nil)
@@ -54,6 +54,25 @@ extension User {
     status = try reader.next("status") { $0.string.flatMap(Status.init(name:)) }
     self.version = version
     self.accessVersion = accessVersion
+  }
+
+  /// The user whose `document` was stored beside these versions.
+  public init(
+    document: [UInt8],
+    version: Version,
+    accessVersion: Version
+  ) throws(DocumentError) {
+    // `withUnsafeBytes` is not declared with a typed error; a result carries ours out.
+    let result: Result<User, DocumentError> = document.withUnsafeBytes { buffer in
+      do throws(DocumentError) {
+        return .success(
+          try User(document: buffer, version: version, accessVersion: accessVersion)
+        )
+      } catch {
+        return .failure(error)
+      }
+    }
+    self = try result.get()
   }
 }
 

@@ -55,12 +55,17 @@ public struct EmailAddress: Hashable, Sendable {
   }
 
   /// The address as it was stored, whatever today's rules say about it.
+  ///
+  /// Most are plain ASCII, whose key is the address in lower case: this is on the way of every
+  /// update.
   init(stored text: String) {
-    if let parsed = EmailAddress(text) {
+    let lowercased = text.asciiLowercased
+    let isPlain = lowercased.utf8.allSatisfy { $0 < 0x80 } && !lowercased.contains("xn--")
+    if !isPlain, let parsed = EmailAddress(text) {
       self = parsed
     } else {
       self.text = text
-      claimKey = text.asciiLowercased
+      claimKey = lowercased
     }
   }
 
