@@ -41,7 +41,8 @@ struct EmailTests {
     "", " ", "a", "a@", "@b.de", "a@b", "a@b@c.de", "\"a b\"@c.de", "a@[127.0.0.1]", "a@127.0.0.1",
     "ü@example.de", "a b@c.de", "a@b c.de", ".a@b.de", "a.@b.de", "a..b@c.de", "a@b..de", "a@.de",
     "a@b.de.", "a@-b.de", "a@b-.de", "a@b_c.de", "a\u{0}@b.de", "a@b.de\u{0}x", "a@xn--ü.de",
-    "a@xn--a.de", "<a@b.de>", "a@b.de,c@d.de", "a@\u{202E}b.de",
+    "a@xn--a.de", "<a@b.de>", "a@b.de,c@d.de", "a@\u{202E}b.de", "a@bü.de\u{0}x", "a@b\u{AD}ü.de",
+    "a@bü\u{200B}.de",
   ])
   func `is refused`(text: String) {
     #expect(EmailAddress(text) == nil)

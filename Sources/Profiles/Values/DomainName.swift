@@ -8,15 +8,32 @@ struct DomainName {
   /// The domain that somebody typed, in any script; nil where it is no such name.
   init?(_ typed: String) {
     let lowercased = typed.asciiLowercased
-    // Plain ASCII is its own A-label; the rest is for libidn2 to map, and to check.
-    let isPlain = lowercased.utf8.allSatisfy { $0 < 0x80 } && !lowercased.contains("xn--")
-    guard let ascii = isPlain ? lowercased : Self.aLabels(lowercased), Self.isHostName(ascii)
+    guard let ascii = Self.isPlain(lowercased) ? lowercased : Self.aLabels(lowercased),
+      Self.isHostName(ascii)
     else { return nil }
     self.ascii = ascii
   }
 
+  /// Whether `text`, in lower case, is ASCII that is its own A-label for certain.
+  ///
+  /// The rest is for libidn2 to map and to check: other scripts, and whatever has two hyphens in
+  /// a row, as punycode does.
+  static func isPlain(_ text: String) -> Bool {
+    var previous: UInt8 = 0
+    for byte in text.utf8 {
+      guard byte < 0x80, byte != UInt8(ascii: "-") || previous != byte else { return false }
+      previous = byte
+    }
+    return true
+  }
+
   /// UTS 46, non-transitional: ß is not ss.
   private static func aLabels(_ domain: String) -> String? {
+    // A C string would end at U+0000, and libidn2 leaves out what nobody sees.
+    let isClean = domain.unicodeScalars.allSatisfy {
+      !$0.isControl && !$0.properties.isDefaultIgnorableCodePoint
+    }
+    guard isClean else { return nil }
     var result: UnsafeMutablePointer<UInt8>?
     let flags = IDN2_NONTRANSITIONAL.rawValue | IDN2_NFC_INPUT.rawValue
     let code = domain.withCString(encodedAs: UTF8.self) {

@@ -60,8 +60,7 @@ public struct EmailAddress: Hashable, Sendable {
   /// update.
   init(stored text: String) {
     let lowercased = text.asciiLowercased
-    let isPlain = lowercased.utf8.allSatisfy { $0 < 0x80 } && !lowercased.contains("xn--")
-    if !isPlain, let parsed = EmailAddress(text) {
+    if !DomainName.isPlain(lowercased), let parsed = EmailAddress(text) {
       self = parsed
     } else {
       self.text = text
