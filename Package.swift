@@ -32,6 +32,15 @@ let package = Package(
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
     .target(
       name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
+    .target(
+      name: "HTTP", dependencies: ["CMicroHTTPD", "EventLoop"], swiftSettings: settings),
+
+    // The database's own side: SQL, embedded, and what applies it.
+    .target(
+      name: "Schema", path: "db", exclude: ["README.md"],
+      resources: [.embedInCode("migrations"), .embedInCode("functions")],
+      swiftSettings: settings),
+    .target(name: "Migrations", dependencies: ["Postgres", "Schema"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
