@@ -34,13 +34,28 @@ let package = Package(
       name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
     .target(
       name: "HTTP", dependencies: ["CMicroHTTPD", "EventLoop"], swiftSettings: settings),
+    .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
+    .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
+
+    // The domain, pure.
+    .target(
+      name: "Profiles", dependencies: ["CIDN2", "CUnistring", "JSON"], swiftSettings: settings),
 
     // The database's own side: SQL, embedded, and what applies it.
     .target(
       name: "Schema", path: "db", exclude: ["README.md"],
       resources: [.embedInCode("migrations"), .embedInCode("functions")],
       swiftSettings: settings),
-    .target(name: "Migrations", dependencies: ["Postgres", "Schema"], swiftSettings: settings),
+    .target(name: "Migrations", dependencies: ["Postgres", "Schema", "Sodium"], swiftSettings: settings),
+    .target(
+      name: "EventLog", dependencies: ["EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      swiftSettings: settings),
+
+    // The application.
+    .target(
+      name: "Accounts",
+      dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 public import Postgres
 import Schema
+import Sodium
 
 /// Brings a database's schema to the form that this binary works with, forward only.
 public struct Migrator: ~Copyable {
@@ -77,11 +78,9 @@ public struct Migrator: ~Copyable {
     return files
   }
 
-  /// FNV-1a, 64 bits: tells an edited file from the applied one; it guards against no attacker.
+  /// SHA-256 in Base64: tells an edited file from the applied one.
   private static func digest(of file: Schema.File) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in file.sql.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 16)
+    Base64URL.encode(SHA256.digest(of: file.sql.utf8))
   }
 }
 

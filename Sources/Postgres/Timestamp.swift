@@ -1,3 +1,5 @@
+import Glibc
+
 /// An instant in UTC with microseconds: PostgreSQL's `timestamptz`.
 public struct Timestamp: Comparable, Hashable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z.
@@ -13,8 +15,22 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     microseconds = value &+ Timestamp.epochOffset
   }
 
+  /// The present instant by this machine's clock.
+  public static func now() -> Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
   /// From 1970 to 2000, where PostgreSQL's count begins.
   @usableFromInline static let epochOffset: Int64 = 946_684_800_000_000
+
+  /// The instant `duration` after this one.
+  public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+    let (seconds, attoseconds) = duration.components
+    return Timestamp(
+      microseconds: instant.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+  }
 
   /// Whether `left` comes before `right`.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {

@@ -1,9 +1,10 @@
 -- Opens a session for a user whose password has just been verified against the hash that
 -- `verified` commits to. Raises JJ002 where the password has been changed meanwhile, or the user
--- is not active: a session never outlives the password that opened it.
+-- is not active: a session never outlives the password that opened it. `opened_at` is the
+-- service's time, since the answer that tells it is made before the commit.
 create or replace function start_session(
-  opened_for uuid, verified bytea, session uuid, token bytea, lifetime interval,
-  client_address text, client_agent text
+  opened_for uuid, verified bytea, session uuid, token bytea, opened_at timestamptz,
+  lifetime interval, client_address text, client_agent text
 ) returns table (created_at timestamptz, expires_at timestamptz)
 language plpgsql as $$
 #variable_conflict use_column
@@ -19,8 +20,8 @@ begin
   return query
     insert into sessions (session_id, user_id, token_sha256, created_at, last_used_at,
                           expires_at, address, agent)
-      values (session, opened_for, token, statement_timestamp(), statement_timestamp(),
-              statement_timestamp() + lifetime, client_address, client_agent)
+      values (session, opened_for, token, opened_at, opened_at, opened_at + lifetime,
+              client_address, client_agent)
       returning created_at, expires_at;
 end
 $$;

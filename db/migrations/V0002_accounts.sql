@@ -42,7 +42,7 @@ create table sessions (
   constraint sessions_pkey primary key (session_id),
   constraint sessions_token_is_unique unique (token_sha256)
 ) with (fillfactor = 90);
-create index sessions_by_user on sessions (user_id, created_at);
+create index sessions_by_user on sessions (user_id, session_id);
 
 -- One account for each address, by its normalised form.
 create table email_claims (
