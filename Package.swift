@@ -56,6 +56,12 @@ let package = Package(
       name: "Accounts",
       dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
       swiftSettings: settings),
+    .target(
+      name: "Gateway",
+      dependencies: [
+        "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
