@@ -62,6 +62,24 @@ let package = Package(
         "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
       ],
       swiftSettings: settings),
+
+    // The host: settings, logs, a private PostgreSQL.
+    .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
+    .target(
+      name: "EmbeddedPostgres", dependencies: ["CLinux", "CPostgres"], swiftSettings: settings),
+
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
+    .testTarget(
+      name: "ProfilesTests", dependencies: ["JSON", "Profiles"], swiftSettings: settings),
+    .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: settings),
+    .testTarget(
+      name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "LeaseHolder"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "LeaseHolder", dependencies: ["EmbeddedPostgres"], path: "Tests/LeaseHolder",
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

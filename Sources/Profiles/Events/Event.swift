@@ -1,0 +1,65 @@
+/// What has happened to one user.
+public enum Event: Hashable, Sendable {
+  case userRegistered(Registration, Commitment?)
+  case profileUpdated([FieldChange])
+  case emailChanged(old: EmailAddress, new: EmailAddress, isVerified: Bool)
+  case passwordChanged(Commitment)
+  case userSuspended
+  case userReinstated
+  case signedIn(SessionID)
+  case signInFailed
+  case signedOut(SessionID)
+  case sessionsRevoked(count: Int, kept: SessionID?)
+
+  /// Which of a user's two streams carries an event; the raw value is what the database keeps.
+  public enum Stream: Int16, Hashable, Sendable, CaseIterable {
+    /// Moves the ETag.
+    case profile = 1
+    /// Never moves the ETag.
+    case access = 2
+
+    /// The word that the history uses.
+    public var name: String {
+      switch self {
+      case .profile: "profile"
+      case .access: "access"
+      }
+    }
+  }
+
+  /// The stream that carries this event.
+  public var stream: Stream {
+    switch self {
+    case .userRegistered, .profileUpdated, .emailChanged, .passwordChanged, .userSuspended,
+      .userReinstated:
+      .profile
+    case .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
+      .access
+    }
+  }
+
+  /// The name under which the log keeps this event.
+  public var type: String {
+    switch self {
+    case .userRegistered: "UserRegistered"
+    case .profileUpdated: "ProfileUpdated"
+    case .emailChanged: "EmailChanged"
+    case .passwordChanged: "PasswordChanged"
+    case .userSuspended: "UserSuspended"
+    case .userReinstated: "UserReinstated"
+    case .signedIn: "SignedIn"
+    case .signInFailed: "SignInFailed"
+    case .signedOut: "SignedOut"
+    case .sessionsRevoked: "SessionsRevoked"
+    }
+  }
+
+  /// The version of the payload's form that this release writes.
+  public var schema: Int16 { 1 }
+
+  /// The names of the fields that have changed, never their values.
+  public var changedFields: [String] {
+    if case .passwordChanged = self { return ["password"] }
+    return recordedChanges.map(\.field)
+  }
+}
