@@ -17,21 +17,53 @@ let package = Package(
     // C, from the distribution: a module map and a shim each, nothing else.
     .systemLibrary(name: "CLinux"),
     .systemLibrary(
-      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+      name: "CPostgres",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]
+    ),
     .systemLibrary(
-      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+      name: "CSodium",
+      pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"])]
+    ),
     .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+      name: "CMicroHTTPD",
+      pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]
+    ),
     .systemLibrary(
-      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+      name: "CJansson",
+      pkgConfig: "jansson",
+      providers: [.apt(["libjansson-dev"])]
+    ),
     .systemLibrary(
-      name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+      name: "CIDN2",
+      pkgConfig: "libidn2",
+      providers: [.apt(["libidn2-dev"])]
+    ),
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
-    // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
-    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
     .target(
-      name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
+      name: "EmbeddedPostgres",
+      dependencies: ["CLinux", "CPostgres"],
+      swiftSettings: settings
+    ),
+
+    .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: settings),
+    .testTarget(
+      name: "EmbeddedPostgresTests",
+      dependencies: ["EmbeddedPostgres", "LeaseHolder"],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "LeaseHolder",
+      dependencies: ["EmbeddedPostgres"],
+      path: "Tests/LeaseHolder",
+      swiftSettings: settings
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
