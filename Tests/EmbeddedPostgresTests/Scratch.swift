@@ -7,7 +7,7 @@ final class Scratch {
   let root: String
   let data: String
 
-  init(under: String = "/tmp", data: String = "data", mode: Int = 0o755) throws {
+  init(under: String = temporary, data: String = "data", mode: Int = 0o755) throws {
     root = "\(under)/jejak-test-\(UUID().uuidString)"
     self.data = "\(root)/\(data)"
     try FileManager.default.createDirectory(
@@ -16,6 +16,9 @@ final class Scratch {
       attributes: [.posixPermissions: mode]
     )
   }
+
+  /// Where temporary files go, without its last slash.
+  static var temporary: String { FileManager.default.temporaryDirectory.path }
 
   /// Kills what a failed test left behind, then removes the directory.
   deinit {
