@@ -28,12 +28,58 @@ let package = Package(
       name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
+    // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
+    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(
+      name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
+    .target(
+      name: "HTTP", dependencies: ["CMicroHTTPD", "EventLoop"], swiftSettings: settings),
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
+    .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
+
+    // The domain, pure.
     .target(
       name: "Profiles", dependencies: ["CIDN2", "CUnistring", "JSON"], swiftSettings: settings),
+
+    // The database's own side: SQL, embedded, and what applies it.
+    .target(
+      name: "Schema", path: "db", exclude: ["README.md"],
+      resources: [.embedInCode("migrations"), .embedInCode("functions")],
+      swiftSettings: settings),
+    .target(name: "Migrations", dependencies: ["Postgres", "Schema", "Sodium"], swiftSettings: settings),
+    .target(
+      name: "EventLog", dependencies: ["EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      swiftSettings: settings),
+
+    // The application.
+    .target(
+      name: "Accounts",
+      dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      swiftSettings: settings),
+    .target(
+      name: "Gateway",
+      dependencies: [
+        "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
+      ],
+      swiftSettings: settings),
+
+    // The host: settings, logs, a private PostgreSQL.
+    .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
+    .target(
+      name: "EmbeddedPostgres", dependencies: ["CLinux", "CPostgres"], swiftSettings: settings),
+
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(
       name: "ProfilesTests", dependencies: ["JSON", "Profiles"], swiftSettings: settings),
+    .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: settings),
+    .testTarget(
+      name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "LeaseHolder"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "LeaseHolder", dependencies: ["EmbeddedPostgres"], path: "Tests/LeaseHolder",
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,51 @@
 #pragma once
+#include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <microhttpd.h>
+
+// Paths and queries are decoded by their reader, who knows that "+" is no space here.
+static inline size_t jejak_keep_escapes(void *context, struct MHD_Connection *connection,
+                                        char *text) {
+  (void)context;
+  (void)connection;
+  return strlen(text);
+}
+
+// `MHD_start_daemon` is variadic, which Swift can't call.
+static inline struct MHD_Daemon *jejak_start_daemon(
+    MHD_socket listener, MHD_AccessHandlerCallback handle,
+    void *(*begin)(void *, const char *, struct MHD_Connection *),
+    MHD_RequestCompletedCallback complete, void *context, size_t connection_memory,
+    unsigned int connection_limit, unsigned int idle_seconds) {
+  return MHD_start_daemon(
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, context,
+      MHD_OPTION_LISTEN_SOCKET, listener,
+      MHD_OPTION_URI_LOG_CALLBACK, begin, context,
+      MHD_OPTION_NOTIFY_COMPLETED, complete, context,
+      MHD_OPTION_UNESCAPE_CALLBACK, jejak_keep_escapes, context,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory,
+      MHD_OPTION_CONNECTION_LIMIT, connection_limit,
+      MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_END);
+}
+
+// `MHD_get_daemon_info` and `MHD_get_connection_info` are variadic too.
+static inline int jejak_daemon_epoll(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  return info ? info->epoll_fd : -1;
+}
+
+static inline unsigned int jejak_daemon_connections(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info =
+      MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return info ? info->num_connections : 0;
+}
+
+static inline const struct sockaddr *jejak_client_address(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : NULL;
+}

@@ -1,0 +1,99 @@
+public import EventLog
+public import Postgres
+public import Profiles
+
+/// A session as its user sees it.
+public struct ListedSession: Sendable {
+  /// Names the session; the token stays with its holder.
+  public let id: SessionID
+  /// When it was opened.
+  public let createdAt: Timestamp
+  /// When it was last used, roughly: see `SessionLifetimes.touch`.
+  public let lastUsedAt: Timestamp
+  /// When it ends if it isn't used.
+  public let expiresAt: Timestamp
+  /// The network address it was opened from.
+  public let address: String?
+  /// The User-Agent it was opened with.
+  public let agent: String?
+}
+
+extension Accounts {
+  /// Which sessions are to end.
+  public enum EndedSessions: Sendable {
+    /// One; it is not found where it isn't the user's.
+    case one(SessionID)
+    /// All of the user's but this one.
+    case allExcept(SessionID)
+  }
+
+  /// At most `limit` sessions of the user, newest first, after the one that `cursor` names.
+  public func sessions(
+    of user: UserID, after cursor: SessionID?, limit: Int
+  ) async throws(AccountsError) -> [ListedSession] {
+    var parameters = Parameters()
+    parameters.add(user)
+    parameters.add(rules.lifetimes.idle)
+    parameters.add(cursor)
+    parameters.add(Int64(limit))
+    let rows = try await read(SQL.listSessions, parameters)
+    return (0..<rows.count).map { row in
+      ListedSession(
+        id: rows.identifier(row, 0), createdAt: rows.timestamp(row, 1),
+        lastUsedAt: rows.timestamp(row, 2), expiresAt: rows.timestamp(row, 3),
+        address: rows.string(row, 4), agent: rows.string(row, 5))
+    }
+  }
+
+  /// Ends sessions of `holder`'s user; their tokens are refused from the next request on.
+  public func end(
+    _ sessions: EndedSessions, of holder: Holder, source: Source, receipt: Receipt?
+  ) async throws(AccountsError) {
+    let found = try await find(sessions, of: holder.userID)
+    let event: Event
+    switch sessions {
+    case .one(let id):
+      guard found == [id] else { throw .notFound }
+      event = .signedOut(id)
+    case .allExcept(let kept):
+      guard !found.isEmpty else { return try await keep(receipt) }
+      event = .sessionsRevoked(count: found.count, kept: kept)
+    }
+    var parameters = Parameters()
+    parameters.add(holder.userID)
+    parameters.add(array: found) { $0 }
+    let new = NewEvent(
+      user: holder.userID, expected: nil, event: event, actor: .user(holder.userID),
+      source: source, receipt: receipt)
+    do {
+      _ = try await transaction(
+        [lock(holder.userID), (SQL.endSessions, parameters)], then: new)
+    } catch {
+      throw AccountsError(error)
+    }
+  }
+
+  private func find(
+    _ sessions: EndedSessions, of user: UserID
+  ) async throws(AccountsError) -> [SessionID] {
+    var parameters = Parameters()
+    parameters.add(user)
+    switch sessions {
+    case .one(let id):
+      parameters.add(id)
+      parameters.add(SessionID?.none)
+    case .allExcept(let kept):
+      parameters.add(SessionID?.none)
+      parameters.add(kept)
+    }
+    let rows = try await read(SQL.findSessions, parameters)
+    return (0..<rows.count).map { rows.identifier($0, 0) }
+  }
+
+  /// The step that keeps the lock order: the user before anything of theirs.
+  private func lock(_ user: UserID) -> (Statement, Parameters) {
+    var parameters = Parameters()
+    parameters.add(user)
+    return (SQL.lockUser, parameters)
+  }
+}

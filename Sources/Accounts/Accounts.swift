@@ -1,0 +1,153 @@
+import EventLog
+public import EventLoop
+import Postgres
+public import Profiles
+
+/// What can be done with accounts, on one event loop: load, decide, append.
+public final class Accounts: Sendable {
+  /// What is the same for all loops.
+  public struct Rules: Sendable {
+    /// The custom attributes.
+    public let schema: ProfileSchema
+    /// What a new password must be.
+    public let passwords: PasswordPolicy
+    /// How long sessions last.
+    public let lifetimes: SessionLifetimes
+
+    /// These rules.
+    public init(
+      schema: ProfileSchema, passwords: PasswordPolicy, lifetimes: SessionLifetimes
+    ) {
+      self.schema = schema
+      self.passwords = passwords
+      self.lifetimes = lifetimes
+    }
+  }
+
+  /// Tries of a command that others keep overtaking.
+  static let attemptLimit = 100
+  /// Events that may wait to be appended after their answer was given.
+  static let deferredLimit = 1024
+
+  /// The rules.
+  public let rules: Rules
+  let loop: EventLoop
+  let connections: Connections
+  let hashing: PasswordHashing
+  let appends: AppendLane
+  let turns: UserTurns
+  let holders: HolderLane
+  private let report: @Sendable (String) -> Void
+  private let deferred: LoopBound<Int>
+
+  /// Accounts on `loop`; `report` is told of what goes wrong after the answer was given.
+  public init(
+    loop: EventLoop, connections: Connections, hashing: PasswordHashing, rules: Rules,
+    report: @escaping @Sendable (String) -> Void
+  ) {
+    self.loop = loop
+    self.connections = connections
+    self.hashing = hashing
+    self.rules = rules
+    self.report = report
+    appends = AppendLane(loop: loop, connection: connections.append)
+    turns = UserTurns(loop: loop)
+    holders = HolderLane(
+      loop: loop, connection: connections.fetch, lifetimes: rules.lifetimes)
+    deferred = LoopBound(0, on: loop)
+  }
+
+  /// The session and user that the token with this digest stands for.
+  public func holder(ofDigest digest: [UInt8]) async throws(AccountsError) -> Holder {
+    guard let holder = try await holders.holder(of: digest) else { throw .unauthenticated }
+    if holder.isStale { noteUse(of: holder.session) }
+    return holder
+  }
+
+  /// Whether work that outlives its answer is still under way; a stopping service waits for it.
+  public var hasDeferredWork: Bool { deferred.value > 0 || appends.waiting > 0 }
+
+  /// Runs `work` after the answer, so that it doesn't tell by its time what it does.
+  func later(_ work: @escaping @Sendable () async throws -> Void) {
+    guard deferred.value < Self.deferredLimit else { return report("deferred work was dropped") }
+    deferred.value += 1
+    Task(executorPreference: loop) { [self] in
+      do { try await work() } catch { report("deferred work failed: \(error)") }
+      deferred.value -= 1
+    }
+  }
+
+  /// Runs a transaction that carries no event.
+  func transaction(
+    _ steps: [(Statement, Parameters)]
+  ) async throws(AccountsError) -> [Rows] {
+    do {
+      return try await connections.other.transaction(steps)
+    } catch {
+      throw AccountsError(AppendError(error))
+    }
+  }
+
+  /// Runs one reading statement.
+  func read(_ statement: Statement, _ parameters: Parameters) async throws(AccountsError) -> Rows {
+    do {
+      return try await connections.other.run(statement, parameters)
+    } catch {
+      throw AccountsError(reading: error)
+    }
+  }
+
+  /// Runs `steps` and then appends `event`, as one transaction; the rows of the steps.
+  func transaction(
+    _ steps: [(Statement, Parameters)], then event: NewEvent
+  ) async throws(AppendError) -> (rows: [Rows], appended: Appended) {
+    let append = (AppendStatement.statement, AppendStatement.parameters([event], strict: true))
+    do {
+      var rows = try await connections.other.transaction(steps + [append])
+      let last = rows.removeLast()
+      return (rows, AppendStatement.appended(last, 0))
+    } catch {
+      throw AppendError(error)
+    }
+  }
+
+  /// The user as the read model holds them now.
+  func load(_ id: UserID) async throws(AccountsError) -> CurrentUser {
+    var parameters = Parameters()
+    parameters.add(id)
+    let rows = try await read(SQL.loadUser, parameters)
+    guard rows.count == 1 else { throw .unauthenticated }
+    return CurrentUser(rows, 0, from: 0)
+  }
+
+  private func noteUse(of session: SessionID) {
+    later { [self] in
+      var parameters = Parameters()
+      parameters.add(session)
+      parameters.add(rules.lifetimes.touch)
+      _ = try await transaction([(SQL.touchSession, parameters)])
+    }
+  }
+}
+
+extension AccountsError {
+  /// What a failed append means, where a conflict has its own handling.
+  init(_ error: AppendError) {
+    switch error {
+    case .receiptExists: self = .receiptExists
+    case .overloaded: self = .overloaded
+    case .unavailable, .versionConflict, .stale: self = .unavailable
+    case .outcomeUnknown: self = .outcomeUnknown
+    case .taken(let constraint): self = .failed("constraint \(constraint)")
+    case .failed(let message): self = .failed(message)
+    }
+  }
+
+  /// What a failed read means: nothing was to be changed, so nothing is unknown.
+  init(reading error: PostgresError) {
+    switch error {
+    case .unavailable, .connectionLost: self = .unavailable
+    case .refused: self = AccountsError(AppendError(error))
+    }
+  }
+}

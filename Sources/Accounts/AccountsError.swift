@@ -1,0 +1,29 @@
+public import Profiles
+
+/// Why a command was not carried out; one case for each answer a caller gives.
+public enum AccountsError: Error, Sendable {
+  /// The session has ended, or never was.
+  case unauthenticated
+  /// Address and password don't belong to one active account.
+  case invalidCredentials
+  /// Fields of the request are wrong.
+  case invalid([FieldError])
+  /// A rule of the password change is broken: its code, and where.
+  case password(FieldError.Code, FieldError)
+  /// The address belongs to an account.
+  case emailTaken
+  /// The profile's version is not among those the request was made for; the present one is this.
+  case preconditionFailed(CurrentUser)
+  /// The thing named in the request doesn't exist.
+  case notFound
+  /// A request with this Idempotency-Key has been carried out meanwhile: give its answer.
+  case receiptExists
+  /// Too much waits; try again later.
+  case overloaded
+  /// PostgreSQL can't be reached and nothing happened; try again later.
+  case unavailable
+  /// PostgreSQL was lost before it answered: it may have happened.
+  case outcomeUnknown
+  /// A defect: the words are for the log.
+  case failed(String)
+}

@@ -1,0 +1,53 @@
+public import EventLoop
+import EventLog
+import Postgres
+
+/// The connections of one event loop, each kept for one kind of work, so that none waits behind
+/// another kind.
+public final class Connections: Sendable {
+  let fetch: Connection
+  let append: Connection
+  private let others: [Connection]
+
+  /// Connections for rare transactions and lists.
+  private static let otherCount = 2
+
+  /// Makes the connections of `loop` from a libpq connection string; none is opened yet.
+  public init(
+    loop: EventLoop, target: String, setup: [String], report: @escaping @Sendable (String) -> Void
+  ) {
+    func make(_ statements: [Statement]) -> Connection {
+      Connection(
+        loop: loop,
+        configuration: .init(
+          target: target, applicationName: "jejak", setup: setup, statements: statements),
+        report: report)
+    }
+    fetch = make([Holder.statement])
+    append = make([AppendStatement.statement])
+    others = (0..<Self.otherCount).map { _ in
+      make(SQL.all + History.statements + [History.fieldsChangedSince, AppendStatement.statement])
+    }
+  }
+
+  private var all: [Connection] { [fetch, append] + others }
+
+  /// Whether every connection stands.
+  public var areReady: Bool { all.allSatisfy(\.isReady) }
+
+  /// Begins to connect; on the loop.
+  public func open() {
+    for connection in all { connection.open() }
+  }
+
+  /// Closes the connections; on the loop.
+  public func close() {
+    for connection in all { connection.close() }
+  }
+
+  /// The connection for a rare transaction or a list: the one on which the least waits.
+  var other: Connection {
+    // The array is never empty.
+    others.min { $0.pending < $1.pending } ?? append
+  }
+}

@@ -1,0 +1,16 @@
+/// How long a session lasts; the database's clock decides.
+public struct SessionLifetimes: Sendable {
+  /// A session unused for so long has ended.
+  public let idle: Duration
+  /// A session this old has ended, however it is used.
+  public let absolute: Duration
+
+  /// Sessions that last so long.
+  public init(idle: Duration, absolute: Duration) {
+    self.idle = idle
+    self.absolute = absolute
+  }
+
+  /// The last use is written down once in this time, so that fetching writes next to nothing.
+  var touch: Duration { min(idle / 24, .seconds(3600)) }
+}

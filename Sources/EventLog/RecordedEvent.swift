@@ -1,0 +1,60 @@
+public import JSON
+public import Postgres
+public import Profiles
+
+/// An event as the log holds it.
+public struct RecordedEvent: Sendable {
+  /// Its place in the log.
+  public let position: Position
+  /// When it was committed, as the log tells time.
+  public let recordedAt: Timestamp
+  /// Whose event it is.
+  public let user: UserID
+  /// The version of its stream that it made.
+  public let version: Version
+  /// The stream, as the database numbers it.
+  public let stream: Int16
+  /// The form of the payload.
+  public let schema: Int16
+  /// The name of what happened.
+  public let type: String
+  /// Who caused it.
+  public let actor: Actor
+  /// The request that caused it.
+  public let requestID: String?
+  /// The trace that request was part of.
+  public let traceID: String?
+  /// What happened, in full.
+  public let payload: JSON
+
+  /// The columns that `init(_:_:)` reads, in its order.
+  public static let columns = """
+    position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
+    request_id, trace_id, payload
+    """
+
+  /// The event in row `row`, which has the `columns`.
+  public init(_ rows: Rows, _ row: Int) throws(EventCodingError) {
+    position = Position(rows.integer(row, 0))
+    recordedAt = rows.timestamp(row, 1)
+    user = rows.identifier(row, 2)
+    version = Version(rows.integer(row, 3))
+    stream = rows.integer(row, 4)
+    schema = rows.integer(row, 5)
+    type = rows.string(row, 6) ?? ""
+    actor = Actor(
+      kind: rows.integer(row, 7), id: rows.isNull(row, 8) ? nil : rows.identifier(row, 8))
+    requestID = rows.string(row, 9)
+    traceID = rows.string(row, 10)
+    do {
+      payload = try JSON.parse(Sealing.open(rows.bytes(row, 11)))
+    } catch {
+      throw EventCodingError.invalid(type: type, member: "")
+    }
+  }
+
+  /// What happened, as the domain knows it.
+  public func event() throws(EventCodingError) -> Event {
+    try Event(type: type, schema: schema, payload: payload)
+  }
+}

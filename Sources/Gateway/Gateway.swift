@@ -1,0 +1,186 @@
+public import Accounts
+import EventLog
+public import EventLoop
+public import HTTP
+import JSON
+import Profiles
+import Synchronization
+
+/// The HTTP interface of one event loop.
+public final class Gateway: Sendable {
+  /// What the gateways of all loops share.
+  public final class Shared: Sendable {
+    let underWay = RequestsUnderWay()
+    let isTrustedProxy: @Sendable (String) -> Bool
+    let report: @Sendable (_ requestID: String, _ message: String) -> Void
+    private let isStarted = Atomic(false)
+
+    /// `isTrustedProxy`: whose `X-Forwarded-For` counts; `report` is told of defects.
+    public init(
+      isTrustedProxy: @escaping @Sendable (String) -> Bool,
+      report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
+    ) {
+      self.isTrustedProxy = isTrustedProxy
+      self.report = report
+    }
+
+    /// Whether the database's schema is known to be the right one.
+    public var started: Bool { isStarted.load(ordering: .relaxed) }
+
+    /// Says that the schema is the right one.
+    public func start() { isStarted.store(true, ordering: .relaxed) }
+  }
+
+  let accounts: Accounts
+  let connections: Connections
+  let shared: Shared
+  private let requestIDs: LoopBound<RequestIDs>
+
+  /// A gateway to `accounts`, on the same loop.
+  public init(
+    loop: EventLoop, accounts: Accounts, connections: Connections, shared: Shared
+  ) {
+    self.accounts = accounts
+    self.connections = connections
+    self.shared = shared
+    requestIDs = LoopBound(RequestIDs(), on: loop)
+  }
+
+  /// Answers any request; there is no request that it leaves unanswered.
+  public func answer(_ request: Request) async -> Response {
+    let requestID = requestID(of: request)
+    var response: Response
+    do throws(Problem) {
+      response = try await route(request, requestID)
+    } catch {
+      if let logged = error.logged { shared.report(requestID, logged) }
+      response = error.response
+    }
+    response.add("X-Request-Id", requestID)
+    return response
+  }
+
+  /// The answer to a body over the limit, of which nothing was looked at.
+  public func tooLarge(_ request: Request) -> Response {
+    var response = Problem.bodyTooLarge.response
+    response.add("X-Request-Id", requestID(of: request))
+    return response
+  }
+
+  private func requestID(of request: Request) -> String {
+    Context.acceptableRequestID(request) ?? requestIDs.value.next()
+  }
+
+  private func route(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
+    guard let resource = Resource(path: request.path) else { throw .notFound }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    if method == "OPTIONS" {
+      var response = Response(status: 204)
+      response.add("Allow", resource.allow)
+      return response
+    }
+    guard resource.methods.contains(method) else {
+      var problem = Problem(405, "method-not-allowed", "This can't be done here.")
+      problem.headers = [("Allow", resource.allow)]
+      throw problem
+    }
+    switch resource {
+    case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
+    case .users: return try await register(request, requestID)
+    case .password: return try await changePassword(request, requestID)
+    case .history: return try await history(request)
+    case .sessions:
+      switch method {
+      case "GET": return try await listSessions(request)
+      case "POST": return try await signIn(request, requestID)
+      default: return try await endOtherSessions(request, requestID)
+      }
+    case .session(let id): return try await endSession(id, request, requestID)
+    case .livez: return try live(request)
+    case .readyz: return try ready(request)
+    }
+  }
+}
+
+// What several routes do.
+extension Gateway {
+  /// Who holds the token that the request brings.
+  func holder(_ request: Request) async throws(Problem) -> Holder {
+    guard let digest = Bearer.tokenDigest(of: request) else {
+      throw .authenticationRequired(presented: request.headerBytes("Authorization") != nil)
+    }
+    do {
+      return try await accounts.holder(ofDigest: digest)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  func context(_ request: Request, _ requestID: String, _ session: SessionID?) -> Context {
+    Context(
+      request, requestID: requestID, session: session, isTrustedProxy: shared.isTrustedProxy)
+  }
+
+  /// The JSON body of a request whose media type is one of `names`.
+  func body(
+    of request: Request, types names: [String] = ["application/json"]
+  ) throws(Problem) -> JSON {
+    guard let type = request.header("Content-Type"), MediaType(type).isJSON(names) else {
+      throw .unsupportedMediaType(accepted: names.joined(separator: " or "))
+    }
+    do {
+      return try JSON.parse(request.body)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// Runs `work`, or gives the answer that the same request was given before.
+  func idempotently(
+    _ request: Request, principal: [UInt8],
+    _ work: (IdempotencyKey?) async throws(Problem) -> Response
+  ) async throws(Problem) -> Response {
+    guard let key = try IdempotencyKey(request, principal: principal) else {
+      return try await work(nil)
+    }
+    guard shared.underWay.begin(key.receipt) else { throw Problem(.receiptExists) }
+    defer { shared.underWay.end(key.receipt) }
+    if let replayed = try await replay(key) { return replayed }
+    do {
+      return try await work(key)
+    } catch {
+      // Another process was faster: its answer is there now.
+      guard error.code == "request-in-progress", let replayed = try await replay(key) else {
+        throw error
+      }
+      return replayed
+    }
+  }
+
+  /// What makes the receipt of an outcome that is answered as `show` says; nil without a key.
+  func receipt<Outcome>(
+    _ key: IdempotencyKey?, _ show: @escaping @Sendable (Outcome) -> Response
+  ) -> (@Sendable (Outcome) -> Receipt)? {
+    guard let key else { return nil }
+    return { key.receipt(for: show($0)) }
+  }
+
+  private func replay(_ key: IdempotencyKey) async throws(Problem) -> Response? {
+    let kept: KeptReceipt?
+    do {
+      kept = try await accounts.receipt(under: key.receipt)
+    } catch {
+      throw Problem(error)
+    }
+    guard let kept else { return nil }
+    guard kept.request == key.request else {
+      throw Problem(
+        422, "idempotency-key-reused", "This Idempotency-Key belongs to another request.")
+    }
+    guard var response = key.response(from: kept) else {
+      throw .failed("a receipt can't be opened")
+    }
+    response.add("Idempotency-Replayed", "true")
+    return response
+  }
+}

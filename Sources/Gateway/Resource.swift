@@ -1,0 +1,49 @@
+import Profiles
+
+/// What a path names, and what can be done there.
+enum Resource {
+  case users
+  case me
+  case password
+  case history
+  case sessions
+  case session(String)
+  case livez
+  case readyz
+
+  init?(path: Substring) {
+    switch path {
+    case "/v1/users/me": self = .me
+    case "/v1/users": self = .users
+    case "/v1/users/me/password": self = .password
+    case "/v1/users/me/history": self = .history
+    case "/v1/sessions": self = .sessions
+    case "/livez": self = .livez
+    case "/readyz": self = .readyz
+    default:
+      let prefix = "/v1/sessions/"
+      guard path.hasPrefix(prefix) else { return nil }
+      let id = path.dropFirst(prefix.count)
+      guard !id.isEmpty, !id.contains("/") else { return nil }
+      self = .session(String(id))
+    }
+  }
+
+  /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
+  var methods: [String] {
+    switch self {
+    case .users, .password: ["POST"]
+    case .me: ["GET", "PATCH"]
+    case .history, .livez, .readyz: ["GET"]
+    case .sessions: ["GET", "POST", "DELETE"]
+    case .session: ["DELETE"]
+    }
+  }
+
+  /// The value of `Allow`.
+  var allow: String {
+    let methods = methods
+    return (methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"])
+      .joined(separator: ", ")
+  }
+}

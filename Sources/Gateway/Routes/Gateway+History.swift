@@ -1,0 +1,29 @@
+import Accounts
+import EventLog
+import HTTP
+import JSON
+import Profiles
+
+extension Gateway {
+  /// `GET /v1/users/me/history`
+  func history(_ request: Request) async throws(Problem) -> Response {
+    let query = try Query(request, known: ["limit", "cursor", "order", "stream"])
+    let limit = try query.limit()
+    let cursor = try query.cursor { Int32($0).map { Version($0) } }
+    let order = try query.choice(
+      "order", [("desc", History.Order.newestFirst), ("asc", .oldestFirst)],
+      standard: .newestFirst)
+    let stream = try query.choice(
+      "stream", [("profile", Event.Stream.profile), ("access", .access)], standard: .profile)
+    let holder = try await holder(request)
+    let events: [RecordedEvent]
+    do {
+      events = try await accounts.history(
+        of: holder.userID, stream: stream, order: order, after: cursor, limit: limit + 1)
+    } catch {
+      throw Problem(error)
+    }
+    return Page(events, limit: limit) { $0.version.description }
+      .response(request) { $0.historyEntry }
+  }
+}

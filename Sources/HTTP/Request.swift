@@ -1,0 +1,93 @@
+import CMicroHTTPD
+import Glibc
+
+/// A request with its whole body, on its event loop until the response is given.
+///
+/// `@unchecked Sendable`: a request belongs to the loop of its connection, and the task that
+/// answers it runs there alone.
+public final class Request: @unchecked Sendable {
+  /// The request target as sent: path and query, still escaped.
+  public let target: String
+  /// The method, as sent; set once the header has been read.
+  public internal(set) var method = ""
+  /// The body.
+  public internal(set) var body: [UInt8] = []
+
+  let connection: OpaquePointer
+  var phase = Phase.header
+  /// Body bytes that arrived, those that were thrown away included.
+  var received = 0
+  var response: Response?
+
+  /// How far a request has come.
+  enum Phase {
+    case header
+    case body
+    case handling
+    case answered
+  }
+
+  init(target: String, connection: OpaquePointer) {
+    self.target = target
+    self.connection = connection
+  }
+
+  /// The part of the target before the query.
+  public var path: Substring { target.prefix { $0 != "?" } }
+
+  /// The part of the target after the first `?`.
+  public var query: Substring? {
+    target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+  }
+
+  /// The value of the first header of this name, in any case.
+  public func header(_ name: StaticString) -> String? {
+    headerBytes(name).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The bytes of the first header of this name; valid until the response is given.
+  public func headerBytes(_ name: StaticString) -> UnsafeRawBufferPointer? {
+    var value: UnsafePointer<CChar>?
+    var count = 0
+    let found = name.withUTF8Buffer { name in
+      name.withMemoryRebound(to: CChar.self) { name in
+        MHD_lookup_connection_value_n(
+          connection, .HEADER_KIND, name.baseAddress, name.count, &value, &count)
+      }
+    }
+    guard found == .YES, let value else { return nil }
+    return UnsafeRawBufferPointer(start: value, count: count)
+  }
+
+  /// The values of all headers of this name, in order.
+  public func headers(_ name: String) -> [String] {
+    var search = (name: name.lowercased(), values: [String]())
+    withUnsafeMutablePointer(to: &search) { search in
+      _ = MHD_get_connection_values(
+        connection, .HEADER_KIND,
+        { context, _, key, value in
+          guard let key, let value else { return .YES }
+          let search = context?.assumingMemoryBound(to: (name: String, values: [String]).self)
+          if let search, String(cString: key).lowercased() == search.pointee.name {
+            search.pointee.values.append(String(cString: value))
+          }
+          return .YES
+        }, search)
+    }
+    return search.values
+  }
+
+  /// The address of the other end of the connection, without its port.
+  public var peer: String {
+    guard let address = jejak_client_address(connection) else { return "" }
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let length =
+      address.pointee.sa_family == sa_family_t(AF_INET6)
+      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    guard
+      getnameinfo(
+        address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+    else { return "" }
+    return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+  }
+}

@@ -1,0 +1,213 @@
+import CMicroHTTPD
+public import EventLoop
+import Glibc
+
+/// HTTP/1.1 on one listening socket and one event loop.
+///
+/// libmicrohttpd speaks the protocol in its external epoll mode: its epoll descriptor is nested
+/// in the loop's, and it is run when that fires. A request waits, suspended, while its handler's
+/// task waits; the task runs on the same thread.
+public final class Server: Sendable {
+  /// The bounds of a server.
+  public struct Limits: Sendable {
+    /// Bytes of a request's body; more is answered 413.
+    public var body = 65_536
+    /// Bytes of too large a body that are read and thrown away, so that the client, which is
+    /// still sending, can read the 413.
+    public var discarded = 8 << 20
+    /// Bytes of memory of a connection; a header that doesn't fit is answered 431.
+    public var connectionMemory = 16_384
+    /// Connections at a time.
+    public var connections: UInt32 = 20_000
+    /// Seconds without traffic after which a connection is closed.
+    public var idleSeconds: UInt32 = 60
+
+    /// The usual bounds.
+    public init() {}
+  }
+
+  /// Answers a request.
+  public typealias Handler = @Sendable (Request) async -> Response
+
+  struct State {
+    var daemon: OpaquePointer?
+    var handling = 0
+    var runSoon = false
+    var draining = false
+    var lastAnswer = Instant.now()
+  }
+
+  private let loop: EventLoop
+  private let limits: Limits
+  private let handler: Handler
+  private let tooLarge: @Sendable (Request) -> Response
+  private let state: LoopBound<State>
+
+  /// A server for `loop`; `tooLarge` makes the answer to a body over the limit.
+  public init(
+    loop: EventLoop, limits: Limits = .init(),
+    tooLarge: @escaping @Sendable (Request) -> Response, handler: @escaping Handler
+  ) {
+    self.loop = loop
+    self.limits = limits
+    self.tooLarge = tooLarge
+    self.handler = handler
+    state = LoopBound(State(), on: loop)
+  }
+
+  /// Begins to serve `socket`, which it owns from now on; called on the loop.
+  public func open(socket: Int32) throws(SystemError) {
+    let daemon = jejak_start_daemon(
+      socket,
+      { context, connection, _, method, _, upload, uploadSize, request in
+        guard let request = request?.pointee, let connection, let method, let uploadSize
+        else { return .NO }
+        return Server.from(context).access(
+          Unmanaged<Request>.fromOpaque(request).takeUnretainedValue(),
+          connection, method, upload, uploadSize)
+      },
+      { _, uri, connection in
+        guard let uri, let connection else { return nil }
+        let request = Request(target: String(cString: uri), connection: connection)
+        return Unmanaged.passRetained(request).toOpaque()
+      },
+      { context, _, request, _ in
+        guard let request = request?.pointee else { return }
+        Server.from(context).complete(Unmanaged<Request>.fromOpaque(request).takeRetainedValue())
+      },
+      Unmanaged.passUnretained(self).toOpaque(), limits.connectionMemory, limits.connections,
+      limits.idleSeconds)
+    guard let daemon else { throw SystemError(call: "MHD_start_daemon", code: errno) }
+    state.value.daemon = daemon
+    try loop.watch(jejak_daemon_epoll(daemon), for: .read) { [self] _ in run() }
+    loop.atEndOfTurn { [self] in
+      if state.value.runSoon { run() }
+    }
+    sweep()
+  }
+
+  /// Stops accepting, answers what has come, and ends within `grace`; called on the loop.
+  ///
+  /// Answers given meanwhile close their connections. A connection on which nothing is under way
+  /// is given half a second in which a request may still arrive.
+  public func drain(within grace: Duration) async {
+    guard let daemon = state.value.daemon else { return }
+    state.value.draining = true
+    let deadline = Instant.now() + grace
+    run()
+    let listener = MHD_quiesce_daemon(daemon)
+    if listener >= 0 { close(listener) }
+    state.value.lastAnswer = Instant.now()
+    while Instant.now() < deadline, jejak_daemon_connections(daemon) > 0 {
+      let quiet = Instant.now() - state.value.lastAnswer > .milliseconds(500)
+      if state.value.handling == 0 && quiet { break }
+      await loop.sleep(for: .milliseconds(5))
+    }
+    // libmicrohttpd refuses to stop while requests are suspended; their tasks end by themselves.
+    while state.value.handling > 0 { await loop.sleep(for: .milliseconds(5)) }
+    loop.unwatch(jejak_daemon_epoll(daemon))
+    state.value.daemon = nil
+    MHD_stop_daemon(daemon)
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Server {
+    // The context is the server that started the daemon, which outlives it.
+    Unmanaged<Server>.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  // MARK: Running the daemon
+
+  private func run() {
+    guard let daemon = state.value.daemon else { return }
+    state.value.runSoon = false
+    MHD_run(daemon)
+    // Connections that are ready without an event of epoll make the timeout zero.
+    var milliseconds: UInt64 = 0
+    if MHD_get_timeout(daemon, &milliseconds) == .YES && milliseconds == 0 {
+      loop.schedule(after: .zero) { [self] in state.value.runSoon = true }
+    }
+  }
+
+  /// Closes idle connections, whose time is noticed only when the daemon runs.
+  private func sweep() {
+    loop.schedule(after: .seconds(1)) { [self] in
+      guard state.value.daemon != nil else { return }
+      run()
+      sweep()
+    }
+  }
+
+  // MARK: Requests
+
+  /// Called by libmicrohttpd when the header is there, for each piece of the body, at its end, and
+  /// again when the connection is resumed.
+  private func access(
+    _ request: Request, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
+    _ upload: UnsafePointer<CChar>?, _ uploadSize: UnsafeMutablePointer<Int>
+  ) -> MHD_Result {
+    switch request.phase {
+    case .header:
+      request.method = String(cString: method)
+      request.phase = .body
+      let announced = request.header("Content-Length").flatMap { Int($0) } ?? 0
+      let waits = request.headerBytes("Expect") != nil
+      if announced > limits.body && (waits || announced > limits.discarded) {
+        return answer(request, with: tooLarge(request), closing: true)
+      }
+      return .YES
+    case .body where uploadSize.pointee > 0:
+      return take(request, UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)) {
+        uploadSize.pointee = 0
+      }
+    case .body:
+      guard request.received <= limits.body else {
+        return answer(request, with: tooLarge(request), closing: false)
+      }
+      handle(request)
+      MHD_suspend_connection(connection)
+      return .YES
+    case .handling:
+      // The response is set before the connection is resumed.
+      guard let response = request.response else { return .NO }
+      return answer(request, with: response, closing: false)
+    case .answered:
+      return .YES
+    }
+  }
+
+  private func take(
+    _ request: Request, _ bytes: UnsafeRawBufferPointer, _ taken: () -> Void
+  ) -> MHD_Result {
+    request.received += bytes.count
+    guard request.received <= limits.discarded else { return .NO }
+    if request.received <= limits.body { request.body.append(contentsOf: bytes) }
+    taken()
+    return .YES
+  }
+
+  private func handle(_ request: Request) {
+    request.phase = .handling
+    state.value.handling += 1
+    Task(executorPreference: loop) { [self] in
+      request.response = await handler(request)
+      MHD_resume_connection(request.connection)
+      state.value.runSoon = true
+    }
+  }
+
+  private func answer(
+    _ request: Request, with response: Response, closing: Bool
+  ) -> MHD_Result {
+    if request.phase == .handling { state.value.handling -= 1 }
+    request.phase = .answered
+    state.value.lastAnswer = loop.now
+    return response.queue(
+      on: request.connection, closing: closing || state.value.draining)
+  }
+
+  private func complete(_ request: Request) {
+    // A connection may be closed after it was resumed and before it could be answered.
+    if request.phase == .handling { state.value.handling -= 1 }
+    request.phase = .answered
+  }
+}

@@ -1,0 +1,125 @@
+import CPostgres
+
+/// A connection for commands: it blocks its thread, and runs one statement after the other.
+public struct BlockingConnection: ~Copyable {
+  /// Nil where memory ran out; libpq's functions then report a bad connection.
+  private let handle: OpaquePointer?
+
+  /// Why a session could not be had, or a statement gave no rows.
+  public struct Failure: Error, CustomStringConvertible {
+    /// The words of libpq or the server, in one line; they may quote the statement's values.
+    public let message: String
+    /// The SQLSTATE, where the server refused a statement.
+    public let sqlState: String?
+    /// The words.
+    public var description: String { message }
+  }
+
+  /// Connects to `target`, a libpq connection string or URI, and runs `setup`.
+  public init(target: String, applicationName: String, setup: [String] = []) throws(Failure) {
+    let settings = [
+      ("dbname", target), ("application_name", applicationName), ("client_encoding", "UTF8"),
+      ("connect_timeout", "10"),
+    ]
+    // From here on `deinit` closes it, whatever throws.
+    handle = withCStrings(settings.map(\.0)) { keys in
+      withCStrings(settings.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
+    }
+    guard PQstatus(handle) == CONNECTION_OK else {
+      throw Failure(message: oneLine(PQerrorMessage(handle)), sqlState: nil)
+    }
+    // Notices go to the log of the server; they are no data.
+    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    for sql in setup { try script(sql) }
+  }
+
+  deinit {
+    PQfinish(handle)
+  }
+
+  /// The backend's process id as the server told it at connecting; a pooler tells its own.
+  public var announcedBackend: Int32 { PQbackendPID(handle) }
+
+  /// Runs statements separated by semicolons as one transaction, for no rows.
+  public func script(_ sql: String) throws(Failure) {
+    let result = PQexec(handle, sql)
+    defer { PQclear(result) }
+    try check(result)
+  }
+
+  /// Runs one statement with bound values.
+  @discardableResult
+  public func query(_ sql: String, _ parameters: Parameters = .init()) throws(Failure) -> Rows {
+    let result = parameters.withPointers { values, lengths, formats in
+      PQexecParams(handle, sql, Int32(parameters.count), nil, values, lengths, formats, 1)
+    }
+    let rows = Rows(owning: result)
+    try check(result)
+    return rows
+  }
+
+  /// Runs `body` between `begin` and `commit`; rolls back where it throws.
+  public func transaction<Result>(
+    _ begin: String = "begin", _ body: () throws -> Result
+  ) throws -> Result {
+    try script(begin)
+    do {
+      let result = try body()
+      try script("commit")
+      return result
+    } catch {
+      // The first error is the one to tell; a failed rollback ends with the session.
+      try? script("rollback")
+      throw error
+    }
+  }
+
+  /// Runs `copy … from stdin` and sends what `next` returns until it returns nil.
+  public func copyIn(_ sql: String, _ next: () throws -> [UInt8]?) throws {
+    let result = PQexec(handle, sql)
+    defer { PQclear(result) }
+    guard PQresultStatus(result) == PGRES_COPY_IN else { return try check(result) }
+    do {
+      while let chunk = try next() {
+        let sent = chunk.withUnsafeBytes { bytes in
+          PQputCopyData(
+            handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+        }
+        guard sent == 1 else { break }
+      }
+      PQputCopyEnd(handle, nil)
+    } catch {
+      PQputCopyEnd(handle, "given up")
+      while let rest = PQgetResult(handle) { PQclear(rest) }
+      throw error
+    }
+    try finish()
+  }
+
+  /// Waits for the results that end a copy.
+  private func finish() throws(Failure) {
+    var failure: Failure?
+    while let result = PQgetResult(handle) {
+      do throws(Failure) { try check(result) } catch { failure = failure ?? error }
+      PQclear(result)
+    }
+    if let failure { throw failure }
+  }
+
+  private func check(_ result: OpaquePointer?) throws(Failure) {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_SINGLE_TUPLE: return
+    default:
+      let state = PostgresError.Refusal(result: result).sqlState
+      throw Failure(
+        message: oneLine(result.map { PQresultErrorMessage($0) } ?? PQerrorMessage(handle)),
+        sqlState: PQresultStatus(result) == PGRES_FATAL_ERROR ? state : nil)
+    }
+  }
+}
+
+private func oneLine(_ message: UnsafePointer<CChar>?) -> String {
+  guard let message else { return "" }
+  return String(cString: message).split(whereSeparator: \.isNewline)
+    .map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: "; ")
+}

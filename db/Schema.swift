@@ -1,0 +1,29 @@
+/// The SQL of this folder, embedded in the binary.
+public enum Schema {
+  /// One file: its name without `.sql`, and its text.
+  public struct File: Sendable {
+    /// The file's name, such as `V0001_log` or `append_events`.
+    public let name: String
+    /// The statements.
+    public let sql: String
+
+    init(_ name: String, _ bytes: [UInt8]) {
+      self.name = name
+      sql = String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// The migrations, in the order they are applied; each once, forward only.
+  public static let migrations = [
+    File("V0001_log", PackageResources.V0001_log_sql),
+    File("V0002_accounts", PackageResources.V0002_accounts_sql),
+    File("V0003_service_role", PackageResources.V0003_service_role_sql),
+  ]
+
+  /// The functions; each is made anew when its text has changed.
+  public static let functions = [
+    File("append_events", PackageResources.append_events_sql),
+    File("start_session", PackageResources.start_session_sql),
+    File("change_password", PackageResources.change_password_sql),
+  ]
+}
