@@ -13,6 +13,9 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "jejak",
+  products: [
+    .executable(name: "jejak", targets: ["Jejak"])
+  ],
   targets: [
     // C, from the distribution: a module map and a shim each, nothing else.
     .systemLibrary(name: "CLinux"),
@@ -57,6 +60,9 @@ let package = Package(
       dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
       swiftSettings: settings),
     .target(
+      name: "Projections",
+      dependencies: ["EventLog", "EventLoop", "Postgres", "Profiles"], swiftSettings: settings),
+    .target(
       name: "Gateway",
       dependencies: [
         "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
@@ -68,6 +74,15 @@ let package = Package(
     .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
     .target(
       name: "EmbeddedPostgres", dependencies: ["CLinux", "CPostgres"], swiftSettings: settings),
+
+    // The program.
+    .executableTarget(
+      name: "Jejak",
+      dependencies: [
+        "Accounts", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP", "JSON",
+        "Logging", "Migrations", "Postgres", "Profiles", "Projections", "Settings",
+      ],
+      swiftSettings: settings),
 
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(

@@ -12,15 +12,28 @@ public final class Connections: Sendable {
   /// Connections for rare transactions and lists.
   private static let otherCount = 2
 
+  /// What every connection of the service holds to, whatever the server's defaults are.
+  private static let setup = [
+    "set role jejak_service",
+    "set synchronous_commit = on",
+    "set default_transaction_isolation = 'read committed'",
+    "set statement_timeout = '20s'",
+    "set lock_timeout = '10s'",
+    // Batches differ in length alone; a plan made once serves them all.
+    "set plan_cache_mode = force_generic_plan",
+    "set jit = off",
+    "set timezone = 'UTC'",
+  ]
+
   /// Makes the connections of `loop` from a libpq connection string; none is opened yet.
   public init(
-    loop: EventLoop, target: String, setup: [String], report: @escaping @Sendable (String) -> Void
+    loop: EventLoop, target: String, report: @escaping @Sendable (String) -> Void
   ) {
     func make(_ statements: [Statement]) -> Connection {
       Connection(
         loop: loop,
         configuration: .init(
-          target: target, applicationName: "jejak", setup: setup, statements: statements),
+          target: target, applicationName: "jejak", setup: Self.setup, statements: statements),
         report: report)
     }
     fetch = make([Holder.statement])

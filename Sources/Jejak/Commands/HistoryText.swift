@@ -1,0 +1,41 @@
+import JSON
+
+/// A history entry as lines for a person.
+enum HistoryText {
+  static func entry(_ entry: JSON) -> String {
+    let members = entry.object ?? [:]
+    func text(_ value: JSON?) -> String {
+      guard let value, !value.isNull else { return "-" }
+      return visible(value.string ?? String(decoding: value.bytes, as: UTF8.self))
+    }
+    let actor = members["actor"]?.object ?? [:]
+    let source = members["source"]?.object ?? [:]
+    var lines = [
+      "\(text(members["recordedAt"]))  \(text(members["type"]))  version \(text(members["version"]))"
+        + "  position \(text(members["position"]))",
+      "    by \(text(actor["kind"])) \(text(actor["id"])) from \(text(source["address"]))"
+        + " with \(text(source["agent"])), session \(text(source["session"])),"
+        + " request \(text(source["requestId"]))",
+    ]
+    for change in members["changes"]?.array ?? [] {
+      let change = change.object ?? [:]
+      lines.append(
+        "    \(text(change["field"])): \(text(change["old"])) → \(text(change["new"]))")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The text without what a terminal would obey.
+  private static func visible(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      let category = scalar.properties.generalCategory
+      if category == .control || category == .format && scalar.value != 0x200D {
+        shown += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+}

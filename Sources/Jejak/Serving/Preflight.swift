@@ -1,0 +1,65 @@
+import Migrations
+import Postgres
+
+/// What must hold of a database before it is served from.
+enum Preflight {
+  /// The database can't be reached: try again.
+  struct Unreachable: Error {
+    let reason: String
+  }
+
+  /// Releases of PostgreSQL from this one on are supported.
+  static let oldestServer = 150_000
+
+  /// Checks the database, and migrates it if so told; returns what was applied.
+  static func run(_ target: String, migrate: Bool) throws -> [String] {
+    try check(target)
+    let migrator: Migrator
+    do {
+      migrator = try Migrator(target: target)
+    } catch {
+      throw Unreachable(reason: error.message)
+    }
+    let pending = try migrator.pending()
+    if !pending.isEmpty {
+      guard migrate else {
+        throw CommandError("\(pending.count) migrations are pending; run jejak migrate")
+      }
+      return try migrator.migrate()
+    }
+    return []
+  }
+
+  private static func check(_ target: String) throws {
+    let connection: BlockingConnection
+    do {
+      connection = try BlockingConnection(target: target, applicationName: "jejak serve")
+    } catch {
+      throw Unreachable(reason: error.message)
+    }
+    let facts = try connection.query(
+      """
+      select pg_backend_pid(), current_setting('server_version_num')::integer,
+             current_setting('server_encoding'), pg_is_in_recovery()
+      """)
+    // A pooler tells a process id of its own making, and hands each transaction to another
+    // backend, where no statement is prepared.
+    guard facts.integer(0, 0) == connection.announcedBackend else {
+      throw CommandError(
+        """
+        a connection pooler such as PgBouncer stands before PostgreSQL; connect directly: \
+        jejak shares its few connections among all requests by itself, and needs prepared \
+        statements and pipelines
+        """)
+    }
+    guard facts.integer(0, 1, as: Int32.self) >= oldestServer else {
+      throw CommandError("PostgreSQL 15 or later is needed")
+    }
+    guard facts.string(0, 2) == "UTF8" else {
+      throw CommandError("the database's encoding is \(facts.string(0, 2) ?? "?"), not UTF8")
+    }
+    guard !facts.bool(0, 3) else {
+      throw Unreachable(reason: "the server is a standby, which takes no writes")
+    }
+  }
+}

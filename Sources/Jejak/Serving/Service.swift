@@ -1,0 +1,116 @@
+import Accounts
+import EmbeddedPostgres
+import EventLoop
+import Gateway
+import Glibc
+import HTTP
+import Logging
+import Profiles
+import Settings
+
+/// The running service: one `ServingLoop` for each core, and this thread, which waits for signals
+/// and looks after the database.
+final class Service {
+  /// Sign-ins and password changes that may wait for a hash.
+  private static let hashQueueLimit = 256
+
+  private let settings: Settings
+  private let logger: Logger
+  private let database: Database
+  private let listener: Listener
+  private let shared: Gateway.Shared
+  private let pool: WorkerPool
+  private let loops: [ServingLoop]
+
+  init(_ settings: Settings, schema: ProfileSchema) throws {
+    self.settings = settings
+    let logger = Logger(format: settings.logFormat, level: settings.logLevel)
+    self.logger = logger
+    StopSignals.block()
+    OpenFiles.raiseLimit()
+    guard let passwords = PasswordPolicy(minimumLength: settings.passwordMinimumLength) else {
+      throw UsageError("JEJAK_PASSWORD_MIN_LENGTH is out of range")
+    }
+    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let count = settings.loops ?? cores
+    // A taken port is told before a database is started.
+    listener = try Listener(
+      host: settings.listen.host.description, port: settings.listen.port, count: count)
+    database = try Database(settings)
+    let proxies = settings.trustedProxies
+    shared = Gateway.Shared(
+      isTrustedProxy: { proxies.contains(address: $0) },
+      report: { requestID, message in
+        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
+      })
+    pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
+    let hashing = PasswordHashing(pool: pool)
+    let rules = Accounts.Rules(
+      schema: schema, passwords: passwords,
+      lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax))
+    var loops: [ServingLoop] = []
+    for (number, socket) in listener.sockets.enumerated() {
+      loops.append(
+        try ServingLoop(
+          number: number, socket: socket, target: database.target, hashing: hashing,
+          rules: rules, shared: shared, logger: logger))
+    }
+    self.loops = loops
+  }
+
+  /// Serves until a signal says stop.
+  func run() throws -> ExitStatus {
+    Output.write("jejak: listening on http://\(authority)\n")
+    let status = prepareDatabase()
+    if status == .success { watch() }
+    logger.info("stopping")
+    for loop in loops { loop.stop(within: settings.shutdownGrace) }
+    for loop in loops { loop.join() }
+    pool.close()
+    try database.close()
+    logger.info("stopped")
+    return status
+  }
+
+  private var authority: String {
+    let host = settings.listen.host
+    return host.isV6 ? "[\(host)]:\(listener.port)" : "\(host):\(listener.port)"
+  }
+
+  /// Waits until the database is there and has the right schema, or says why it can't be used.
+  private func prepareDatabase() -> ExitStatus {
+    var pause = Duration.milliseconds(100)
+    while true {
+      do {
+        let applied = try Preflight.run(database.target, migrate: settings.migrate)
+        for name in applied { logger.info("migrated", ["name": .string(name)]) }
+        shared.start()
+        for loop in loops { loop.openConnections() }
+        logger.info("serving", ["address": .string(authority)])
+        return .success
+      } catch let unreachable as Preflight.Unreachable {
+        logger.warning("no database yet", ["reason": .string(unreachable.reason)])
+      } catch {
+        logger.error("the database can't be used", ["reason": .string("\(error)")])
+        return .failure
+      }
+      if StopSignals.wait(atMost: pause) { return .success }
+      pause = min(pause * 2, .seconds(5))
+    }
+  }
+
+  /// Keeps the embedded database running and forgets old receipts, until a signal says stop.
+  private func watch() {
+    guard shared.started else { return }
+    var seconds = 0
+    while !StopSignals.wait(atMost: .seconds(1)) {
+      seconds += 1
+      do {
+        try database.lease?.ensureRunning()
+      } catch {
+        logger.error("the database is down", ["reason": .string("\(error)")])
+      }
+      if seconds % 600 == 0 { loops.first?.forgetReceipts() }
+    }
+  }
+}

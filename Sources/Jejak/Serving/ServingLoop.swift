@@ -1,0 +1,68 @@
+import Accounts
+import EventLoop
+import Gateway
+import HTTP
+import Logging
+
+/// One event loop with all that it owns: a listening socket, connections, accounts, a gateway.
+final class ServingLoop: Sendable {
+  private let loop: EventLoop
+  private let thread: LoopThread
+  private let connections: Connections
+  private let accounts: Accounts
+  private let server: Server
+  private let logger: Logger
+
+  init(
+    number: Int, socket: Int32, target: String, hashing: PasswordHashing, rules: Accounts.Rules,
+    shared: Gateway.Shared, logger: Logger
+  ) throws {
+    let loop = try EventLoop()
+    let connections = Connections(loop: loop, target: target) { reason in
+      logger.warning("database connection", ["reason": .string(reason)])
+    }
+    let accounts = Accounts(
+      loop: loop, connections: connections, hashing: hashing, rules: rules
+    ) { reason in
+      logger.warning("deferred work", ["reason": .string(reason)])
+    }
+    let gateway = Gateway(
+      loop: loop, accounts: accounts, connections: connections, shared: shared)
+    server = Server(loop: loop, tooLarge: { gateway.tooLarge($0) }) { await gateway.answer($0) }
+    self.loop = loop
+    self.connections = connections
+    self.accounts = accounts
+    self.logger = logger
+    thread = try loop.start(name: "loop-\(number)")
+    loop.execute { [server] in
+      do {
+        try server.open(socket: socket)
+      } catch {
+        logger.error("can't serve", ["reason": .string("\(error)")])
+      }
+    }
+  }
+
+  func openConnections() {
+    loop.execute { [connections] in connections.open() }
+  }
+
+  func forgetReceipts() {
+    loop.execute { [accounts] in accounts.forgetReceipts() }
+  }
+
+  /// Stops accepting, answers what has come, writes what was deferred, and ends; `join` waits.
+  func stop(within grace: Duration) {
+    Task(executorPreference: loop) { [self] in
+      await server.drain(within: grace)
+      let deadline = Instant.now() + grace
+      while accounts.hasDeferredWork, Instant.now() < deadline {
+        await loop.sleep(for: .milliseconds(5))
+      }
+      connections.close()
+      loop.stop()
+    }
+  }
+
+  func join() { thread.join() }
+}

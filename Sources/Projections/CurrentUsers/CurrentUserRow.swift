@@ -1,0 +1,70 @@
+public import EventLog
+public import Postgres
+public import Profiles
+
+/// A row of `current_users`, as the events of its user add up to it.
+///
+/// `apply` is the projection's whole definition. An append writes what it says, row by row; a
+/// rebuild folds it over the log; `verify` compares the two.
+public struct CurrentUserRow: Sendable {
+  /// The state that commands decide on.
+  public private(set) var user: User
+  /// When the user registered.
+  public let createdAt: Timestamp
+  /// When the profile last changed.
+  public private(set) var updatedAt: Timestamp
+
+  /// The row after `recorded`, on top of the row before it; nil before the first event.
+  public static func apply(
+    _ recorded: RecordedEvent, to row: CurrentUserRow?
+  ) throws(ProjectionError) -> CurrentUserRow {
+    let event: Event
+    do {
+      event = try recorded.event()
+    } catch {
+      throw .unreadable(position: recorded.position, reason: "\(error)")
+    }
+    guard var row else {
+      guard let user = User(id: recorded.user, first: event) else {
+        throw .unreadable(position: recorded.position, reason: "a user begins with \(event.type)")
+      }
+      return CurrentUserRow(
+        user: user, createdAt: recorded.recordedAt, updatedAt: recorded.recordedAt)
+    }
+    row.user.apply(event)
+    if event.stream == .profile { row.updatedAt = recorded.recordedAt }
+    let version = event.stream == .profile ? row.user.version : row.user.accessVersion
+    guard version == recorded.version else {
+      throw .unreadable(
+        position: recorded.position,
+        reason: "version \(recorded.version) where \(version) was due")
+    }
+    return row
+  }
+
+  /// The columns of the table, in the order of `copyLine` and `init(_:_:)`.
+  static let columns =
+    "user_id, created_at, updated_at, version, access_version, status, document"
+
+  /// The row as a line of `copy … from stdin` in text format.
+  var copyLine: [UInt8] {
+    var line = Array(
+      """
+      \(user.id)\t\(createdAt)\t\(updatedAt)\t\(user.version)\t\(user.accessVersion)\t\
+      \(user.status.rawValue)\t\\\\x
+      """.utf8)
+    let digits = Array("0123456789abcdef".utf8)
+    for byte in user.document { line += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    line.append(UInt8(ascii: "\n"))
+    return line
+  }
+
+  /// Whether row `row` of the table, read as `columns`, is this one.
+  func equals(_ rows: Rows, _ row: Int) -> Bool {
+    rows.identifier(row, 0) == user.id && rows.timestamp(row, 1) == createdAt
+      && rows.timestamp(row, 2) == updatedAt && rows.integer(row, 3) == user.version.rawValue
+      && rows.integer(row, 4) == user.accessVersion.rawValue
+      && rows.integer(row, 5) == user.status.rawValue
+      && rows.bytes(row, 6).elementsEqual(user.document)
+  }
+}

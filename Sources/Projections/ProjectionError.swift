@@ -1,0 +1,17 @@
+public import EventLog
+
+/// Why a projection can't be folded, rebuilt or verified.
+public enum ProjectionError: Error, CustomStringConvertible {
+  /// The event at `position` makes no sense: the projection stops there, and skips nothing.
+  case unreadable(position: Position, reason: String)
+  /// Another process rebuilds the same projection.
+  case busy(String)
+
+  /// For the operator.
+  public var description: String {
+    switch self {
+    case .unreadable(let position, let reason): "the event at position \(position): \(reason)"
+    case .busy(let name): "another rebuild of \(name) is under way"
+    }
+  }
+}
