@@ -35,10 +35,22 @@ struct DataDirectory: Sendable {
     return Int(text)
   }
 
-  /// The last line of the start log, for an error.
+  /// Why a program of PostgreSQL gave up: its last fatal message, else its last line.
   var lastWords: String {
-    contents(of: startLog).split(separator: "\n").last.map(String.init) ?? "no message"
+    let lines = contents(of: newestLog).split(separator: "\n")
+    let fatal = lines.last { $0.contains("FATAL:") || $0.contains("PANIC:") }
+    let line = fatal ?? contents(of: startLog).split(separator: "\n").last
+    return line.map(String.init) ?? "no message"
   }
+
+  /// Where the server last wrote to: its own log once it has opened that.
+  var newestLog: String {
+    guard contents(of: startLog).contains("redirecting log output") else { return startLog }
+    let logs = entries(of: cluster + "/log").map { cluster + "/log/" + $0 }
+    return logs.max { modified($0) < modified($1) } ?? startLog
+  }
+
+  private func modified(_ path: String) -> Int { status(of: path)?.st_mtim.tv_sec ?? 0 }
 }
 
 /// What `lstat` says, or nil.
@@ -47,9 +59,27 @@ func status(of path: String) -> stat? {
   return lstat(path, &status) == 0 ? status : nil
 }
 
-/// The first 16 KiB of a file; empty where it cannot be read.
+/// The names in a directory; none where it cannot be read.
+func entries(of directory: String) -> [String] {
+  guard let stream = opendir(directory) else { return [] }
+  defer { _ = closedir(stream) }
+  var names: [String] = []
+  while let entry = readdir(stream) {
+    let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if !name.hasPrefix(".") { names.append(name) }
+  }
+  return names
+}
+
+/// The last 16 KiB of a file; empty where it cannot be read, or is a link.
 func contents(of path: String) -> String {
-  guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY) else { return "" }
+  guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW) else {
+    return ""
+  }
+  // Not for the files of /proc, which have no size.
+  if file.status.st_size > 16_384 { lseek(file.number, -16_384, SEEK_END) }
   var bytes = [UInt8](repeating: 0, count: 16_384)
   let count = read(file.number, &bytes, bytes.count)
   return String(decoding: bytes[..<max(0, count)], as: UTF8.self)

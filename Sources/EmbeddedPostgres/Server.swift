@@ -30,12 +30,15 @@ struct Server: Sendable {
     while !database.isReady {
       if let child = started {
         if ChildProcess.ended(child) != nil {
-          throw .startFailed(reason: data.lastWords, log: data.startLog)
+          // Another may have won: the server of a starter that was killed just now.
+          started = nil
+          if ServerProcess.find(cluster: data.cluster) != nil { continue }
+          throw .startFailed(reason: data.lastWords, log: data.newestLog)
         }
       } else if ServerProcess.find(cluster: data.cluster) == nil {
         started = try start()
       }
-      guard ContinuousClock.now < deadline else { throw .notReady(log: data.startLog) }
+      guard ContinuousClock.now < deadline else { throw .notReady(log: data.newestLog) }
       usleep(5_000)
     }
     try database.provision()
@@ -53,7 +56,11 @@ struct Server: Sendable {
       flags: O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW
     )
     if data.clusterStatus == nil { try initialize(binaries, log: log) }
-    ServerProcess.clearRemains(cluster: data.cluster, patience: Self.remainsPatience)
+    ServerProcess.clearRemains(
+      cluster: data.cluster,
+      socketLock: socket.lockFile,
+      patience: Self.remainsPatience
+    )
 
     let cluster = try FileDescriptor(directory: data.cluster)
     guard cluster.status.st_uid == user.uid else {

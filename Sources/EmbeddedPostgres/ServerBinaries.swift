@@ -60,21 +60,4 @@ struct ServerBinaries: Sendable {
     let count = fread(&line, 1, line.count, stream)
     return String(decoding: line[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
   }
-
-  private static func entries(of directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { _ = closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) { names.append(entry.name) }
-    return names
-  }
-}
-
-extension UnsafeMutablePointer<dirent> {
-  /// The entry's name, out of C's fixed array.
-  var name: String {
-    withUnsafeBytes(of: pointee.d_name) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-  }
 }

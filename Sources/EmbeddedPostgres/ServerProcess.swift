@@ -7,7 +7,7 @@ struct ServerProcess {
 
   /// The running server of `cluster`, whoever started it.
   static func find(cluster: String) -> ServerProcess? {
-    guard let processID = recordedProcess(cluster: cluster),
+    guard let processID = recordedProcess(cluster + "/postmaster.pid"),
       isServer(processID, of: cluster)
     else { return nil }
     return ServerProcess(processID: processID)
@@ -16,22 +16,22 @@ struct ServerProcess {
   /// Makes way for a new server after a crash, for up to `patience`.
   ///
   /// Backends of a killed postmaster end by themselves; those that do not are killed, as
-  /// PostgreSQL refuses to start beside them. Its pid file is left to PostgreSQL, except that
-  /// a number which another process has by now would keep it from starting for ever.
-  static func clearRemains(cluster: String, patience: Duration) {
+  /// PostgreSQL refuses to start beside them. Its lock files are left to PostgreSQL, except
+  /// that a number which another process has by now, or a zombie that its parent has not
+  /// reaped, would keep it from starting for ever.
+  static func clearRemains(cluster: String, socketLock: String, patience: Duration) {
     let deadline = ContinuousClock.now + patience
-    while true {
+    while ContinuousClock.now < deadline + patience {
       let remaining = processes(of: cluster)
-      guard !remaining.isEmpty else { break }
+      if remaining.isEmpty { break }
       if ContinuousClock.now > deadline {
         for processID in remaining { kill(processID, SIGKILL) }
       }
       usleep(5_000)
     }
-    if let processID = recordedProcess(cluster: cluster),
-      ChildProcess.ended(processID) == nil, kill(processID, 0) == 0
-    {
-      _ = unlink(cluster + "/postmaster.pid")
+    for lock in [cluster + "/postmaster.pid", socketLock] {
+      guard let processID = recordedProcess(lock) else { continue }
+      if ChildProcess.ended(processID) == nil, kill(processID, 0) == 0 { _ = unlink(lock) }
     }
   }
 
@@ -50,8 +50,8 @@ struct ServerProcess {
     throw .notStopped(processID: processID)
   }
 
-  private static func recordedProcess(cluster: String) -> pid_t? {
-    firstLine(of: cluster + "/postmaster.pid").flatMap { pid_t($0) }.flatMap {
+  private static func recordedProcess(_ lock: String) -> pid_t? {
+    firstLine(of: lock).flatMap { pid_t($0) }.flatMap {
       $0 > 1 ? $0 : nil
     }
   }
@@ -70,18 +70,12 @@ struct ServerProcess {
   }
 
   private static func processes(of cluster: String) -> [pid_t] {
-    guard let stream = opendir("/proc"), let owner = status(of: cluster) else { return [] }
-    defer { _ = closedir(stream) }
-    var found: [pid_t] = []
-    while let entry = readdir(stream) {
-      guard let processID = pid_t(entry.name) else { continue }
+    guard let owner = status(of: cluster) else { return [] }
+    return entries(of: "/proc").compactMap { pid_t($0) }.filter { processID in
       var working = stat()
-      guard firstLine(of: "/proc/\(processID)/comm") == "postgres",
-        stat("/proc/\(processID)/cwd", &working) == 0,
-        working.st_dev == owner.st_dev, working.st_ino == owner.st_ino
-      else { continue }
-      found.append(processID)
+      return firstLine(of: "/proc/\(processID)/comm") == "postgres"
+        && stat("/proc/\(processID)/cwd", &working) == 0
+        && working.st_dev == owner.st_dev && working.st_ino == owner.st_ino
     }
-    return found
   }
 }

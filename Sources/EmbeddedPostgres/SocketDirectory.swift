@@ -12,6 +12,9 @@ struct SocketDirectory: Sendable {
 
   let path: String
 
+  /// The file by which PostgreSQL claims the socket.
+  var lockFile: String { path + Self.socketName + ".lock" }
+
   init(for data: DataDirectory, user: ServerUser) {
     let beside = data.path + "/socket"
     if beside.utf8.count + Self.socketName.utf8.count <= Self.longestSocketPath {

@@ -77,6 +77,28 @@ extension EmbeddedPostgresTests.LeaseTests {
     #expect(scratch.serverProcess == nil)
   }
 
+  @Test func `runs again while the killed server's parent has not noticed`() throws {
+    let scratch = try Scratch()
+    let parent = try Holder(scratch.data)
+    let url = parent.firstLine()
+    let server = try #require(scratch.serverProcess)
+    kill(server, SIGKILL)
+    let lease = try scratch.join()
+    #expect(try psql(url, "SELECT 1") == "1")
+    parent.finish()
+    try lease.release()
+    #expect(scratch.serverProcess == nil)
+  }
+
+  @Test func `says what PostgreSQL said when it does not start`() throws {
+    let scratch = try Scratch()
+    try scratch.join().release()
+    let settings = scratch.data + "/pgdata/postgresql.auto.conf"
+    try "port = 99999999\n".write(toFile: settings, atomically: false, encoding: .utf8)
+    let error = #expect(throws: EmbeddedPostgresError.self) { try scratch.join() }
+    #expect(error?.description.contains("FATAL:") == true)
+  }
+
   @Test func `starts beside a pid file whose number is another process by now`() throws {
     let scratch = try Scratch()
     try scratch.join().release()
