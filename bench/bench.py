@@ -1,0 +1,332 @@
+"""Measures the service beside a baseline on the same PostgreSQL, tables, rows and cores.
+
+Called by scripts/bench, which see. Only ratios taken in one run mean anything: the machine's
+speed drifts, and so each side is run in turn, three times, and the medians are compared.
+"""
+
+import argparse
+import ctypes
+import ctypes.util
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BINARY = ROOT / ".build/release/jejak"
+USERS = 200_000
+PASSWORD = "a long pass phrase for the bench"
+CONNECTIONS = 64
+CLIENTS = 32
+ROUNDS = 3
+CORES = os.cpu_count() or 1
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Service:
+    """`jejak serve` with an embedded PostgreSQL in a directory of its own."""
+
+    def __init__(self, directory):
+        self.data = f"{directory}/data"
+        self.process = None
+        self.start()
+
+    def start(self):
+        began = time.monotonic()
+        self.process = subprocess.Popen(
+            [BINARY, "serve", "--listen", "127.0.0.1:0", "--data-dir", self.data, "--log", "text"],
+            stdout=subprocess.PIPE, stderr=open(f"{self.data}.log", "a"), text=True)
+        line = self.process.stdout.readline()
+        self.url = line.strip().rpartition(" ")[2]
+        while True:
+            try:
+                urllib.request.urlopen(f"{self.url}/readyz", timeout=5)
+                break
+            except OSError:
+                if self.process.poll() is not None:
+                    sys.exit(f"bench: the service has ended; see {self.data}.log")
+                time.sleep(0.002)
+        self.start_seconds = time.monotonic() - began
+        self.database = subprocess.run(
+            [BINARY, "database-url", "--data-dir", self.data],
+            capture_output=True, text=True, check=True).stdout.strip()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+    def sql(self, text, **variables):
+        options = [word for name, value in variables.items() for word in ("-v", f"{name}={value}")]
+        return subprocess.run(
+            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", *options, self.database],
+            input=text, capture_output=True, text=True, check=True).stdout.strip()
+
+    def checkpoint(self):
+        # The owner is no superuser; the server's own superuser is on the same socket.
+        subprocess.run(["psql", "-XqAt", "-U", "postgres", "-c", "checkpoint",
+                        self.database.replace("jejak@", "postgres@")], check=True)
+
+    def post(self, path, body):
+        request = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        return json.load(urllib.request.urlopen(request, timeout=30))
+
+    def seed(self):
+        self.post("/v1/users", {"email": "first@example.com", "password": PASSWORD})
+        seed = (ROOT / "bench/seed.sql").read_text()
+        # The person who registered over HTTP has given the others a password hash.
+        self.sql("create table bench_hash as select * from credentials;"
+                 "truncate events, current_users, email_claims, sessions, credentials;"
+                 "insert into credentials select * from bench_hash; drop table bench_hash;"
+                 + seed.replace("c;\n", "c;\ndelete from credentials c where not exists "
+                                "(select 1 from current_users u where u.user_id = c.user_id);\n", 1),
+                 users=USERS)
+
+    def cpu(self):
+        """CPU seconds used so far by the service and by PostgreSQL's processes."""
+        postmaster = int(Path(self.data, "pgdata/postmaster.pid").read_text().split()[0])
+        used = {"service": 0.0, "postgres": 0.0}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            seconds = (int(fields[11]) + int(fields[12])) / TICKS
+            if int(entry.name) == self.process.pid:
+                used["service"] = seconds
+            elif postmaster in (int(entry.name), int(fields[1])):
+                used["postgres"] += seconds
+        return used
+
+    def resident(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+
+def wrk(service, script, seconds, connections=CONNECTIONS):
+    environment = {**os.environ, "BENCH_USERS": str(USERS), "BENCH_PASSWORD": PASSWORD,
+                   "BENCH_WRK": str(ROOT / "bench/wrk")}
+    before = service.cpu()
+    output = subprocess.run(
+        ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "30s",
+         "-s", ROOT / f"bench/wrk/{script}.lua", service.url],
+        env=environment, capture_output=True, text=True, check=True).stdout
+    after = service.cpu()
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
+    errors = re.search(r"Socket errors: .*", output)
+    if failed or errors:
+        sys.exit(f"bench: {script}: {failed[0] if failed else errors[0]}")
+    requests = int(re.search(r"(\d+) requests in", output)[1])
+    latency = re.search(r"99%\s+([\d.]+)(us|ms|s)", output)
+    scale = {"us": 0.001, "ms": 1, "s": 1000}[latency[2]]
+    return {
+        "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]),
+        "p99": float(latency[1]) * scale,
+        **{f"cpu_us_{name}": (after[name] - before[name]) / requests * 1e6 for name in before},
+    }
+
+
+def pgbench(service, script, seconds):
+    output = subprocess.run(
+        ["pgbench", "-n", "-M", "prepared", "-c", str(CLIENTS), "-j", "1", "-T", str(seconds),
+         "-D", f"users={USERS}", "-f", ROOT / f"bench/pgbench/{script}.sql", service.database],
+        capture_output=True, text=True, check=True).stdout
+    return float(re.search(r"tps = ([\d.]+)", output)[1])
+
+
+def bare_argon2id(seconds):
+    """Hashes a second with nothing around them: libsodium on as many threads as cores."""
+    sodium = ctypes.CDLL(ctypes.util.find_library("sodium"))
+    sodium.sodium_init()
+    counts = [0] * CORES
+    deadline = time.monotonic() + seconds
+    began = time.monotonic()
+
+    def work(index):
+        text = ctypes.create_string_buffer(128)
+        password = PASSWORD.encode()
+        while time.monotonic() < deadline:
+            # ctypes lets go of Python's lock during the call.
+            sodium.crypto_pwhash_str(text, password, ctypes.c_ulonglong(len(password)),
+                                     ctypes.c_ulonglong(2), ctypes.c_size_t(19 << 20))
+            counts[index] += 1
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(CORES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / (time.monotonic() - began)
+
+
+class Spinner:
+    """A process that keeps one core busy."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+class Background:
+    """Sign-ins at full rate while something else is measured."""
+
+    def __init__(self, service, seconds):
+        self.thread = threading.Thread(target=self.run, args=(service, seconds))
+        self.rate = 0.0
+
+    def run(self, service, seconds):
+        self.rate = wrk(service, "sign-in", seconds, connections=CORES * 4)["rate"]
+
+    def __enter__(self):
+        self.thread.start()
+        time.sleep(1)
+        return self
+
+    def __exit__(self, *_):
+        self.thread.join()
+
+
+def compare(ours, baseline, unit, rounds=ROUNDS):
+    """Runs both sides in turn and compares the medians; `ours` gives a figure and more."""
+    mine, theirs = [], []
+    for _ in range(rounds):
+        theirs.append(baseline())
+        mine.append(ours())
+    figure = statistics.median(run["rate"] for run in mine)
+    base = statistics.median(theirs)
+    result = {"ours": figure, "baseline": base, "ratio": figure / base, "unit": unit}
+    for name in ("cpu_us_service", "cpu_us_postgres"):
+        if name in mine[0]:
+            result[name] = statistics.median(run[name] for run in mine)
+    return result
+
+
+def fetch(service, seconds):
+    wrk(service, "fetch", 2)
+    pgbench(service, "fetch", 2)
+    return compare(lambda: wrk(service, "fetch", seconds),
+                   lambda: pgbench(service, "fetch", seconds), "1/s")
+
+
+def update(service, seconds):
+    """Both sides begin after a checkpoint, and are measured when full-page writes have passed."""
+
+    def ours():
+        service.checkpoint()
+        wrk(service, "update", 15)
+        return wrk(service, "update", seconds)
+
+    def baseline():
+        # The positions of the baseline's events lie above those of the log, and go again.
+        service.sql("drop sequence if exists bench_position;"
+                    "create sequence bench_position start 1000000000 cache 1")
+        service.checkpoint()
+        pgbench(service, "update", 15)
+        rate = pgbench(service, "update", seconds)
+        service.sql("delete from events where position >= 1000000000;"
+                    "update current_users u set version = (select max(version) from events e "
+                    "where e.user_id = u.user_id and e.stream = 1) "
+                    "where version <> (select max(version) from events e "
+                    "where e.user_id = u.user_id and e.stream = 1);"
+                    "vacuum analyze events, current_users")
+        return rate
+
+    return compare(ours, baseline, "1/s")
+
+
+def sign_in(service, seconds):
+    return compare(lambda: wrk(service, "sign-in", seconds, connections=CORES * 4),
+                   lambda: bare_argon2id(seconds), "1/s")
+
+
+def fetch_under_sign_in(service, seconds):
+    """p99 in milliseconds: a ratio under 1 is better than the baseline."""
+
+    def baseline():
+        with Spinner():
+            return wrk(service, "fetch", seconds)["p99"]
+
+    def ours():
+        with Background(service, seconds + 2):
+            return {"rate": wrk(service, "fetch", seconds)["p99"]}
+
+    return compare(ours, baseline, "ms p99")
+
+
+def memory(service, seconds):
+    """Resident memory after fetches over 64 connections; the baseline is the bar."""
+    wrk(service, "fetch", seconds)
+    resident = service.resident()
+    return {"ours": resident, "baseline": 64, "ratio": resident / 64, "unit": "MiB"}
+
+
+def start(service, seconds):
+    """From the start of the process to the first 200 of /readyz, database running already."""
+    times = []
+    lease = subprocess.Popen(["psql", "-XqAt", service.database], stdin=subprocess.PIPE)
+    holder = Service.__new__(Service)
+    holder.data, holder.process = service.data, None
+    for _ in range(5):
+        holder.start()
+        times.append(holder.start_seconds)
+        holder.stop()
+    lease.stdin.close()
+    lease.wait()
+    figure = statistics.median(times)
+    return {"ours": figure, "baseline": 0.5, "ratio": figure / 0.5, "unit": "s"}
+
+
+CASES = {"fetch": fetch, "update": update, "sign-in": sign_in,
+         "fetch-under-sign-in": fetch_under_sign_in, "memory": memory, "start": start}
+
+
+def table(results):
+    print(f"{'':21}{'ours':>12}{'baseline':>12}{'ratio':>8}  {'unit':8}"
+          f"{'service µs':>12}{'postgres µs':>13}")
+    for name, row in results.items():
+        cpu = "".join(f"{row[key]:>{width}.1f}" if key in row else " " * width
+                      for key, width in (("cpu_us_service", 12), ("cpu_us_postgres", 13)))
+        print(f"{name:21}{row['ours']:>12.2f}{row['baseline']:>12.2f}{row['ratio']:>8.2f}"
+              f"  {row['unit']:8}{cpu}")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
+    parser.add_argument("--json", action="store_true", help="print one object")
+    parser.add_argument("--seconds", type=int, default=8, help="of each measured run")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in CASES]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(CASES)}")
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="jejak-bench-") as directory:
+        os.chmod(directory, 0o755)
+        service = Service(directory)
+        try:
+            service.seed()
+            for name in arguments.names or CASES:
+                print(f"bench: {name}", file=sys.stderr)
+                results[name] = CASES[name](service, arguments.seconds)
+        finally:
+            service.stop()
+    if arguments.json:
+        print(json.dumps(results))
+    else:
+        table(results)
+
+
+main()
