@@ -10,7 +10,7 @@ from .wait import until
 
 
 class Load:
-    """`connections` clients over `people` accounts; each update sets a first name never used before.
+    """Clients over some accounts; each update sets a first name never used before.
 
     Odd clients repeat an update that got no success, with the same Idempotency-Key, until it is
     acknowledged, so theirs must be in the log exactly once; even ones go on with the next, so
