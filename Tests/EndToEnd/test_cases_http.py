@@ -6,13 +6,9 @@ import pytest
 from support.client import MERGE_PATCH, new_email, problem, signed_in
 from support.log import PROFILE, count_events
 from support.raw import Connection, once, request
+from support.stall import WAITING
 from support.unchanged import unchanged
 from support.wait import until
-
-WAITING = """
-select count(*) from pg_stat_activity
-where datname = current_database() and wait_event_type = 'Lock'
-"""
 
 
 @pytest.mark.parametrize("condition", ['"1"', '"0", "1"', '"1" , "7"', "*", '"a,b", "1"',
