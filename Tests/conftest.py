@@ -54,13 +54,3 @@ def fresh_database(postgres):
     database = postgres.create_database()
     yield database
     database.drop()
-
-
-@pytest.fixture(autouse=True)
-def still_alive(request):
-    """After every test that used the module's service, it runs and answers."""
-    yield
-    if "service" in request.fixturenames:
-        service = request.getfixturevalue("service")
-        assert service.running, service.stderr()
-        service.wait_ready()

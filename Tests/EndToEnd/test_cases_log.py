@@ -204,7 +204,7 @@ def test_I7_behind_a_pooler_it_works_or_says_why_not(fresh_database):
     with Pooler(fresh_database, free_port()) as pooler:
         service = Service(pooler.url)
         service.spawn()
-        until("it serves or gives up", lambda: service.base_url or not service.running, 60)
+        until("it serves or gives up", lambda: service.announced or not service.running, 60)
         if not service.running:
             assert service.process.returncode == 1
             said = service.stderr().lower()

@@ -157,7 +157,8 @@ def test_the_trace_is_kept_in_the_event(person):
 
 
 @pytest.mark.parametrize("trace", [
-    "00-" + "0" * 32 + "-00f067aa0ba902b7-01", "nonsense", "ff-" + "a" * 32 + "-" + "b" * 16 + "-01",
+    "00-" + "0" * 32 + "-00f067aa0ba902b7-01", "nonsense",
+    "ff-" + "a" * 32 + "-" + "b" * 16 + "-01",
     "00-" + "A" * 32 + "-" + "b" * 16 + "-01"])
 def test_a_bad_trace_is_ignored(person, trace):
     assert person.patch({"firstName": "Grace"}, traceparent=trace).status_code == 200
@@ -198,8 +199,9 @@ def test_a_body_in_chunks(service, person):
     head = request("PATCH", "/v1/users/me", token=person.token, Content_Type=MERGE_PATCH,
                    Transfer_Encoding="chunked").replace(b"Content-Length: 0\r\n", b"")
     with Connection(service.address) as connection:
-        connection.send(head + b"5\r\n{\"fir\r\n")
-        answer = connection.ask(b"b;ext=1\r\nstName\":\"Gr\r\n5\r\nace\"}\r\n0\r\nX-Trailer: 1\r\n\r\n")
+        connection.send(head + b'5\r\n{"fir\r\n')
+        connection.send(b'b;ext=1\r\nstName":"Gr\r\n')
+        answer = connection.ask(b'5\r\nace"}\r\n0\r\nX-Trailer: 1\r\n\r\n')
         assert answer.status_code == 200 and answer.json()["firstName"] == "Grace"
         assert connection.ask(request("GET", "/livez")).status_code == 200
 

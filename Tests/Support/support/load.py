@@ -57,6 +57,9 @@ class Load:
                     continue
             except (Closed, OSError):
                 pass
+            except Exception as error:
+                self.problems.append(repr(error))
+                return
             if connection is not None:
                 connection.close()
             connection = None

@@ -4,6 +4,9 @@ import contextlib
 import socket
 import threading
 
+# ReadyForQuery, the last message of an answer: outside and inside of a transaction.
+COMMITTED, IN_TRANSACTION = b"Z\x00\x00\x00\x05I", b"Z\x00\x00\x00\x05T"
+
 
 class CuttingProxy:
     """Passes bytes both ways, until `arm` names a marker to wait for.
@@ -81,14 +84,18 @@ class Link:
         self._end()
 
     def _towards_client(self):
+        held = b""
         with contextlib.suppress(OSError):
             while data := self.server.recv(65536):
+                held += data
                 if self.doomed.is_set():
-                    if not answered(data):
+                    if held.endswith(COMMITTED):
+                        self._cut()
+                        return
+                    if not held.endswith(IN_TRANSACTION):
                         continue
-                    self._cut()
-                    return
-                self.client.sendall(data)
+                self.client.sendall(held)
+                held = b""
         self._end()
 
     def _cut(self):
@@ -99,8 +106,3 @@ class Link:
         for end in (self.client, self.server):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-
-
-def answered(data):
-    """Whether these bytes of the server end with ReadyForQuery outside a transaction."""
-    return data.endswith(b"Z\x00\x00\x00\x05I")

@@ -46,14 +46,14 @@ class Service:
         self.listen, self.cwd = listen, cwd
         self.directory = processes.short_directory()
         self.stderr_path = self.directory / "stderr"
-        self.process = self.base_url = None
+        self.process = self.base_url = self.announced = None
 
     def spawn(self):
         """Starts the process without waiting for it to be ready."""
         command = [binary(), "serve", "--listen", self.listen, *self.arguments]
         if self.database_url is not None:
             command += ["--database-url", self.database_url]
-        self.base_url, self._output = None, []
+        self.announced, self._output = None, []
         with open(self.stderr_path, "ab") as stderr:
             self.process = processes.start(
                 command, env=environment(self.env), stdout=subprocess.PIPE, stderr=stderr,
@@ -66,8 +66,8 @@ class Service:
         for line in self.process.stdout:
             self._output.append(line)
             match = READY.match(line.rstrip("\n"))
-            if match and self.base_url is None:
-                self.base_url = match.group(1).rstrip("/")
+            if match and self.announced is None:
+                self.announced = self.base_url = match.group(1).rstrip("/")
 
     def start(self, seconds=60):
         """Starts, and returns when `/readyz` says 200."""
@@ -80,7 +80,7 @@ class Service:
     def _announced(self):
         if self.process.poll() is not None:
             raise AssertionError(f"serve ended with {self.process.returncode}: {self.stderr()}")
-        return self.base_url
+        return self.announced
 
     def wait_ready(self, seconds=60):
         until("/readyz says 200", self.ready, seconds)
