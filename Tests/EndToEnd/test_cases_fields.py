@@ -75,7 +75,12 @@ def test_A10_null_clears_a_name_and_absence_keeps_it(ada, field):
 def test_A10_null_for_what_is_required_is_refused(ada, database):
     with unchanged(ada, database):
         problem(ada.patch({"email": None}), 422, "validation-failed")
-        assert ada.patch({"attributes": None}).status_code in (200, 422)
+
+
+def test_A10_null_for_all_attributes_clears_them_or_is_refused(ada):
+    response = ada.patch({"attributes": None})
+    assert response.status_code in (200, 422)
+    assert ada.get().json()["attributes"] == ({} if response.status_code == 200 else FULL)
 
 
 @pytest.mark.parametrize("email", [{}, {"email": None}, {"email": ""}])

@@ -4,6 +4,7 @@ import unicodedata
 
 import pytest
 from support.client import (
+    COMMON_PASSWORD,
     NEW_PASSWORD,
     OTHER_PASSWORD,
     PASSWORD,
@@ -15,6 +16,7 @@ from support.client import (
 )
 from support.log import PROFILE
 from support.processes import cpu_seconds
+from support.service import Service
 from support.unchanged import unchanged
 
 LETTER_15 = "wzkqvjxhpfybmgd"
@@ -39,8 +41,7 @@ REFUSED = [
     (change(new="short", confirm="short"), "password-too-short", "/newPassword"),
     (change(new="é" * 14, confirm="é" * 14), "password-too-short", "/newPassword"),
     (change(new="x" * 1025, confirm="x" * 1025), "password-too-long", "/newPassword"),
-    (change(new="passwordpassword", confirm="passwordpassword"), "password-too-common",
-     "/newPassword"),
+    (change(new=COMMON_PASSWORD, confirm=COMMON_PASSWORD), "password-too-common", "/newPassword"),
     (change(old=OTHER_PASSWORD), "wrong-password", "/oldPassword"),
 ]
 
@@ -67,7 +68,7 @@ def test_F1_F2_F3_a_refused_change_changes_nothing(service, database, body, code
     (change(old=OTHER_PASSWORD, new="x", confirm="y"), "confirmation-mismatch"),
     (change(old=OTHER_PASSWORD, new="x", confirm="x"), "password-too-short"),
     (change(old=OTHER_PASSWORD, new="y" * 1025, confirm="y" * 1025), "password-too-long"),
-    (change(old=OTHER_PASSWORD, new="passwordpassword", confirm="passwordpassword"),
+    (change(old=OTHER_PASSWORD, new=COMMON_PASSWORD, confirm=COMMON_PASSWORD),
      "password-too-common")])
 def test_F2_the_rules_have_an_order(person, body, code):
     problem(person.change_password(**body), 422, code)
@@ -138,6 +139,13 @@ def test_lengths_are_code_points_and_long_ones_are_welcome(service, length, allo
         assert answer.status_code == 201, answer.text
     else:
         body = problem(answer, 422, "validation-failed")
+        assert field_errors(body) == {"/password": "password-too-short"}
+
+
+def test_the_least_length_is_a_setting(fresh_database):
+    with Service(fresh_database.url, env={"JEJAK_PASSWORD_MIN_LENGTH": 8}) as service:
+        assert Person(service, password="wzkqvjxh").register().status_code == 201
+        body = problem(Person(service, password="wzkqvjx").register(), 422, "validation-failed")
         assert field_errors(body) == {"/password": "password-too-short"}
 
 

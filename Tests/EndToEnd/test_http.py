@@ -261,7 +261,8 @@ def test_what_is_no_http_is_refused_or_cut_off(service, data):
             assert b"HTTP/1.1 200" not in closed.received
         else:
             lenient = data.startswith((b"GET /livez\r\n", b"GET /livez HTTP/1.1\r\nHost"))
-            assert answer.status_code in (400, 411, 413, 431, 501, 505) or lenient, answer.text
+            status = answer.status_code
+            assert 400 <= status < 500 or status in (501, 505) or lenient, answer.text
     assert once(service, request("GET", "/livez")).status_code == 200
 
 
@@ -280,7 +281,7 @@ def test_two_lengths_smuggle_nothing(service, extra):
                         b"\r\n" + extra + hidden)
         connection.socket.shutdown(1)
         received = connection.ended()
-    assert received.startswith(b"HTTP/1.1 4")
+    assert received == b"" or received.startswith(b"HTTP/1.1 4")
     assert received.count(b"HTTP/1.1 ") <= 2 and b"HTTP/1.1 200" not in received
 
 

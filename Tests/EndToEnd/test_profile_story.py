@@ -1,7 +1,15 @@
 """The whole story of a profile screen, and of an operator who rebuilds beneath it."""
 
 import pytest
-from support.client import NEW_PASSWORD, OTHER_PASSWORD, PASSWORD, Person, problem, signed_in
+from support.client import (
+    COMMON_PASSWORD,
+    NEW_PASSWORD,
+    OTHER_PASSWORD,
+    PASSWORD,
+    Person,
+    problem,
+    signed_in,
+)
 from support.load import Load
 from support.log import PROFILE, check_all, count_events, new_values
 from support.service import Service, jejak
@@ -22,8 +30,8 @@ REFUSALS = [
      "password-too-short"),
     ({"oldPassword": PASSWORD, "newPassword": "x" * 1025, "confirmPassword": "x" * 1025},
      "password-too-long"),
-    ({"oldPassword": PASSWORD, "newPassword": "passwordpassword",
-      "confirmPassword": "passwordpassword"}, "password-too-common"),
+    ({"oldPassword": PASSWORD, "newPassword": COMMON_PASSWORD,
+      "confirmPassword": COMMON_PASSWORD}, "password-too-common"),
     ({"oldPassword": OTHER_PASSWORD, "newPassword": NEW_PASSWORD,
       "confirmPassword": NEW_PASSWORD}, "wrong-password"),
 ]

@@ -10,6 +10,7 @@ import httpx
 PASSWORD = "correct horse battery staple"
 NEW_PASSWORD = "seven silent rivers run north"
 OTHER_PASSWORD = "a lantern over the quiet bay"
+COMMON_PASSWORD = "passwordpassword"
 MERGE_PATCH = "application/merge-patch+json"
 _numbers = itertools.count(1)
 
@@ -27,6 +28,7 @@ def exact(response):
 def http(service, **options):
     """An httpx client for the service that never follows and never retries."""
     options.setdefault("timeout", 60)
+    options.setdefault("verify", False)  # plain HTTP; loading authorities costs time
     return httpx.Client(base_url=service.base_url, **options)
 
 

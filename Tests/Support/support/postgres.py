@@ -3,7 +3,6 @@
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -48,7 +47,7 @@ class PostgresServer:
 
     def __init__(self):
         self.directory = processes.short_directory(ACCOUNT if os.geteuid() == 0 else None)
-        self.data = self.directory / "data"
+        self.data, self.log_path = self.directory / "data", self.directory / "log"
         self.port = free_port()
         self.process = None
         initdb = [binaries() / "initdb", "-D", self.data, "-U", "postgres", "-A", "trust",
@@ -66,8 +65,7 @@ class PostgresServer:
         command = [binaries() / "postgres", "-D", self.data]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        with open(self.directory.parent / f"{self.directory.name}.log", "ab") as log:
-            self.log_path = Path(log.name)
+        with open(self.log_path, "ab") as log:
             self.process = processes.start(
                 unprivileged(map_text(command)), cwd="/", stdout=log, stderr=log)
         until("PostgreSQL answers", self._answers)
@@ -86,7 +84,6 @@ class PostgresServer:
         """Fast shutdown."""
         if self.process is not None:
             processes.stop(self.process, signal.SIGINT, 60)
-        self.log_path.unlink(missing_ok=True)
 
     def kill(self):
         """SIGKILL to the postmaster and every backend at once."""
@@ -151,7 +148,3 @@ class Database:
 def map_text(command):
     """Each word of a command as text."""
     return [str(word) for word in command]
-
-
-def remove(directory):
-    shutil.rmtree(directory, ignore_errors=True)

@@ -7,9 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-import httpx
-
-from . import processes
+from . import processes, raw
 from .wait import until
 
 READY = re.compile(r"^jejak: listening on (http://\S+)$")
@@ -87,8 +85,8 @@ class Service:
 
     def ready(self):
         try:
-            return httpx.get(self.base_url + "/readyz", timeout=10).status_code == 200
-        except httpx.TransportError:
+            return raw.once(self, raw.request("GET", "/readyz"), timeout=10).status_code == 200
+        except (OSError, raw.Closed):
             return False
 
     @property

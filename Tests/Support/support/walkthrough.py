@@ -60,10 +60,10 @@ class Shell:
         self.process.stdin.write("set -o pipefail\n")
 
     def run(self, commands):
-        """The exit status (of the first command that failed, or 0) and the output of a step."""
+        """The exit status (of the last command that failed, or 0) and the output of a step."""
         end = secrets.token_hex(8)
         self.process.stdin.write(
-            f"__failed=0; trap '[ $__failed = 0 ] && __failed=$?' ERR\n{commands}\n"
+            f"__failed=0; trap '__failed=$?' ERR\n{{\n{commands}\n}} </dev/null\n"
             f"trap - ERR; printf '\\n{end} %d\\n' $__failed\n")
         self.process.stdin.flush()
         output = []
