@@ -44,7 +44,7 @@ def test_wrong_usage_is_2_and_says_so_on_standard_error(command):
 def test_what_fails_is_1():
     url = "postgresql://postgres@127.0.0.1:1/none"
     for command in (["migrate", "--check"], ["projection", "list"], ["serve"]):
-        result = jejak(*command, url=url)
+        result = jejak(*command, url=url, timeout=30)
         assert result.returncode == 1, (command, result)
         assert result.stderr.strip()
 
@@ -62,7 +62,8 @@ def test_migrate_check_before_and_after(fresh_database):
 
 
 def test_serve_without_migration_refuses_an_empty_database(fresh_database):
-    result = jejak("serve", "--no-migrate", "--listen", "127.0.0.1:0", url=fresh_database.url)
+    result = jejak("serve", "--no-migrate", "--listen", "127.0.0.1:0", url=fresh_database.url,
+                   timeout=30)
     assert result.returncode == 1 and "migrat" in result.stderr.lower()
     assert fresh_database.value("select to_regclass('events')") is None
 

@@ -31,7 +31,7 @@ def jejak(*arguments, url=None, env=None, **options):
     settings = dict(env or {})
     if url is not None:
         settings.setdefault("JEJAK_DATABASE_URL", url)
-    options.setdefault("timeout", 120)
+    options.setdefault("timeout", 60)
     return subprocess.run([binary(), *map(str, arguments)], env=environment(settings),
                           capture_output=True, text=True, **options)
 
