@@ -1,0 +1,119 @@
+"""Eight writers on one user."""
+
+import pytest
+from support.client import http, problem, signed_in
+from support.log import check_all
+from support.service import Service
+from support.threads import together
+
+FIELDS = ["firstName", "lastName", "weight", "height"]
+WRITES = 40
+
+
+def body(field, writer, number):
+    """A value that only this write of this writer sets."""
+    if field in ("firstName", "lastName"):
+        return {field: f"{writer} {number}"}
+    return {"attributes": {field: (writer + 1) * 1000 + number}}
+
+
+@pytest.fixture
+def alone(fresh_database):
+    """A service of this test's own, and its database."""
+    with Service(fresh_database.url) as service:
+        yield service, fresh_database
+
+
+def test_without_if_match_no_update_is_lost(alone):
+    service, database = alone
+    person = signed_in(service)
+    devices = [person.session() for _ in range(8)]
+
+    def write(writer):
+        field = FIELDS[writer % 4]
+        for number in range(WRITES):
+            response = devices[writer].patch(body(field, writer, number))
+            assert response.status_code == 200, response.text
+
+    together(8, write)
+    entries = person.history(order="asc")
+    assert [entry["version"] for entry in entries] == list(range(1, 8 * WRITES + 2))
+    written = {field: [] for field in FIELDS}
+    for entry in entries[1:]:
+        change, = entry["changes"]
+        field = change["field"].removeprefix("attributes.")
+        assert change["old"] == (written[field][-1] if written[field] else None)
+        written[field].append(change["new"])
+    for writer in range(8):
+        field = FIELDS[writer % 4]
+        mine = [value(field, writer, number) for number in range(WRITES)]
+        assert [item for item in written[field] if item in mine] == mine
+    user = person.get().json()
+    assert user["version"] == 8 * WRITES + 1
+    assert user["firstName"] == written["firstName"][-1]
+    assert user["attributes"]["weight"] == written["weight"][-1]
+    check_all(database)
+
+
+def value(field, writer, number):
+    content = body(field, writer, number)
+    return content[field] if field in content else content["attributes"][field]
+
+
+def test_with_the_same_if_match_exactly_one_wins(alone):
+    service, database = alone
+    person = signed_in(service)
+    devices = [person.session() for _ in range(8)]
+    for version in range(1, 16):
+        answers = together(8, lambda n, version=version: devices[n].patch(
+            {"firstName": f"{n} of {version}"}, if_match=f'"{version}"'))
+        codes = [answer.status_code for answer in answers]
+        assert sorted(codes) == [200] + [412] * 7
+        winner = codes.index(200)
+        assert person.get().json()["firstName"] == f"{winner} of {version}"
+        assert person.get().headers["etag"] == f'"{version + 1}"'
+        for answer in answers:
+            if answer.status_code == 412:
+                assert problem(answer, 412, "precondition-failed")["changed"] == ["firstName"]
+                assert answer.headers["etag"] == f'"{version + 1}"'
+    check_all(database)
+
+
+def test_twenty_right_sign_ins_at_once_all_succeed(service, person):
+    def sign_in(_):
+        with http(service) as client:
+            while True:
+                answer = client.post("/v1/sessions", json={
+                    "email": person.email, "password": person.password})
+                if answer.status_code != 503:
+                    return answer
+                assert answer.headers["retry-after"]
+
+    answers = together(20, sign_in)
+    assert [answer.status_code for answer in answers] == [201] * 20
+    assert len({answer.json()["token"] for answer in answers}) == 20
+    assert len(person.sessions()) == 21
+
+
+def test_history_paged_while_others_write_has_each_entry_once(service, person):
+    for weight in range(1, 31):
+        assert person.patch({"attributes": {"weight": weight}}).status_code == 200
+    for order in ("desc", "asc"):
+        versions, cursor, weight = [], None, 1000
+        while True:
+            query = {"limit": 7, "order": order, **({"cursor": cursor} if cursor else {})}
+            response = person.get("/v1/users/me/history", params=query)
+            page = response.json()
+            versions += [entry["version"] for entry in page["items"]]
+            cursor = page["next"]
+            assert (cursor is None) == ("link" not in response.headers)
+            if cursor is None or len(versions) > 500:
+                break
+            assert 'rel="next"' in response.headers["link"]
+            if weight < 1005:
+                weight += 1
+                body = {"attributes": {"weight": weight if order == "asc" else -weight + 5000}}
+                assert person.patch(body).status_code == 200
+        first, last = min(versions), max(versions)
+        assert sorted(versions) == list(range(first, last + 1)) and first == 1
+        assert versions == sorted(versions, reverse=order == "desc")
