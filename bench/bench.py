@@ -26,7 +26,7 @@ USERS = 200_000
 PASSWORD = "a long pass phrase for the bench"
 CONNECTIONS = 64
 CLIENTS = 32
-ROUNDS = 3
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 CORES = os.cpu_count() or 1
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -91,9 +91,9 @@ class Service:
                  users=USERS)
 
     def cpu(self):
-        """CPU seconds used so far by the service and by PostgreSQL's processes."""
+        """CPU seconds used so far, by process, of the service and of PostgreSQL."""
         postmaster = int(Path(self.data, "pgdata/postmaster.pid").read_text().split()[0])
-        used = {"service": 0.0, "postgres": 0.0}
+        used = {"service": {}, "postgres": {}}
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -101,11 +101,12 @@ class Service:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
+            process = int(entry.name)
             seconds = (int(fields[11]) + int(fields[12])) / TICKS
-            if int(entry.name) == self.process.pid:
-                used["service"] = seconds
-            elif postmaster in (int(entry.name), int(fields[1])):
-                used["postgres"] += seconds
+            if process == self.process.pid:
+                used["service"][process] = seconds
+            elif postmaster in (process, int(fields[1])):
+                used["postgres"][process] = seconds
         return used
 
     def resident(self):
@@ -132,8 +133,14 @@ def wrk(service, script, seconds, connections=CONNECTIONS):
     return {
         "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]),
         "p99": float(latency[1]) * scale,
-        **{f"cpu_us_{name}": (after[name] - before[name]) / requests * 1e6 for name in before},
+        **{f"cpu_us_{name}": spent(before[name], after[name]) / requests * 1e6
+           for name in before},
     }
+
+
+def spent(before, after):
+    """Seconds that the processes that are there now have used since."""
+    return sum(seconds - before.get(process, 0) for process, seconds in after.items())
 
 
 def pgbench(service, script, seconds):

@@ -125,7 +125,7 @@ extension Gateway {
   func body(
     of request: Request, types names: [String] = ["application/json"]
   ) throws(Problem) -> JSON {
-    guard let type = request.header("Content-Type"), MediaType(type).isJSON(names) else {
+    guard let type = request.header("Content-Type"), MediaType.isJSON(type, names) else {
       throw .unsupportedMediaType(accepted: names.joined(separator: " or "))
     }
     do {
