@@ -27,12 +27,15 @@ extension Accounts {
       createdAt: rows.timestamp(0, 2))
   }
 
-  /// Forgets receipts whose time is over, a bounded number at a time.
-  public func forgetReceipts() {
+  /// Deletes receipts and sessions whose time is over, a bounded number at a time.
+  public func tidy() {
     later { [self] in
-      var parameters = Parameters()
-      parameters.add(Self.receiptLifetime)
-      _ = try await transaction([(SQL.forgetReceipts, parameters)])
+      var receipts = Parameters()
+      receipts.add(Self.receiptLifetime)
+      _ = try await transaction([(SQL.forgetReceipts, receipts)])
+      var sessions = Parameters()
+      sessions.add(rules.lifetimes.idle)
+      _ = try await transaction([(SQL.forgetSessions, sessions)])
     }
   }
 }

@@ -3,8 +3,8 @@ import EventLog
 public import EventLoop
 public import HTTP
 import JSON
+public import Postgres
 import Profiles
-import Synchronization
 
 /// The HTTP interface of one event loop.
 public final class Gateway: Sendable {
@@ -13,35 +13,29 @@ public final class Gateway: Sendable {
     let underWay = RequestsUnderWay()
     let isTrustedProxy: @Sendable (String) -> Bool
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
-    private let isStarted = Atomic(false)
+    /// Whether all connections of all loops stand.
+    public let readiness: Readiness
 
-    /// `isTrustedProxy`: whose `X-Forwarded-For` counts; `report` is told of defects.
+    /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
+    /// counts; `report` is told of defects.
     public init(
+      readiness: Readiness,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
+      self.readiness = readiness
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
-
-    /// Whether the database's schema is known to be the right one.
-    public var started: Bool { isStarted.load(ordering: .relaxed) }
-
-    /// Says that the schema is the right one.
-    public func start() { isStarted.store(true, ordering: .relaxed) }
   }
 
   let accounts: Accounts
-  let connections: Connections
   let shared: Shared
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
-  public init(
-    loop: EventLoop, accounts: Accounts, connections: Connections, shared: Shared
-  ) {
+  public init(loop: EventLoop, accounts: Accounts, shared: Shared) {
     self.accounts = accounts
-    self.connections = connections
     self.shared = shared
     requestIDs = LoopBound(RequestIDs(), on: loop)
   }

@@ -54,7 +54,12 @@ public final class Connection: Sendable {
   }
 
   struct State {
-    var phase = Phase.idle
+    var phase = Phase.idle {
+      didSet {
+        if (phase == .ready) != (oldValue == .ready) { readiness.change(to: phase == .ready) }
+      }
+    }
+    let readiness: Readiness
     var handle: OpaquePointer?
     var watched: Int32 = -1
     var wantsWrite = false
@@ -69,14 +74,17 @@ public final class Connection: Sendable {
   private let state: LoopBound<State>
   private let report: @Sendable (String) -> Void
 
-  /// A connection not yet made; `report` is told, for the log, why one could not be made.
+  /// A connection not yet made, which `readiness` counts from now on; `report` is told, for the
+  /// log, why one could not be made.
   public init(
-    loop: EventLoop, configuration: Configuration, report: @escaping @Sendable (String) -> Void
+    loop: EventLoop, configuration: Configuration, readiness: Readiness = Readiness(),
+    report: @escaping @Sendable (String) -> Void
   ) {
     self.loop = loop
     self.configuration = configuration
     self.report = report
-    state = LoopBound(State(), on: loop)
+    readiness.expectOne()
+    state = LoopBound(State(readiness: readiness), on: loop)
   }
 
   /// Whether exchanges are taken.

@@ -1,5 +1,5 @@
-import Accounts
 import HTTP
+import Postgres
 
 extension Gateway {
   /// `GET /livez`: the process answers.
@@ -7,10 +7,11 @@ extension Gateway {
     Self.ok
   }
 
-  /// `GET /readyz`: the schema is the right one, and the database's connections stand.
+  /// `GET /readyz`: every loop's connections stand, which are opened once the schema is right.
   func ready(_ request: Request) throws(Problem) -> Response {
-    guard shared.started else { throw .unavailable("The database is not ready yet.") }
-    guard connections.areReady else { throw .unavailable("The database can't be reached.") }
+    guard shared.readiness.isComplete else {
+      throw .unavailable("The database can't be used yet, or was lost.")
+    }
     return Self.ok
   }
 

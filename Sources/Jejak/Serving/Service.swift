@@ -5,6 +5,7 @@ import Gateway
 import Glibc
 import HTTP
 import Logging
+import Postgres
 import Profiles
 import Settings
 
@@ -13,6 +14,8 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Time between two tidyings of what has outlived its time.
+  private static let tidySeconds = 600
 
   private let settings: Settings
   private let logger: Logger
@@ -39,6 +42,7 @@ final class Service {
     database = try Database(settings)
     let proxies = settings.trustedProxies
     shared = Gateway.Shared(
+      readiness: Readiness(),
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -61,8 +65,14 @@ final class Service {
   /// Serves until a signal says stop.
   func run() throws -> ExitStatus {
     Output.write("jejak: listening on http://\(authority)\n")
-    let status = prepareDatabase()
-    if status == .success { watch() }
+    let status: ExitStatus
+    switch prepareDatabase() {
+    case .ready:
+      watch()
+      status = .success
+    case .stopped: status = .success
+    case .unusable: status = .failure
+    }
     logger.info("stopping")
     for loop in loops { loop.stop(within: settings.shutdownGrace) }
     for loop in loops { loop.join() }
@@ -77,31 +87,37 @@ final class Service {
     return host.isV6 ? "[\(host)]:\(listener.port)" : "\(host):\(listener.port)"
   }
 
+  private enum Preparation {
+    case ready
+    case unusable
+    case stopped
+  }
+
   /// Waits until the database is there and has the right schema, or says why it can't be used.
-  private func prepareDatabase() -> ExitStatus {
+  private func prepareDatabase() -> Preparation {
     var pause = Duration.milliseconds(100)
     while true {
       do {
-        let applied = try Preflight.run(database.target, migrate: settings.migrate)
+        let applied = try Preflight.run(
+          database.target, migrate: settings.migrate,
+          connections: loops.count * Connections.count)
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
-        shared.start()
         for loop in loops { loop.openConnections() }
         logger.info("serving", ["address": .string(authority)])
-        return .success
+        return .ready
       } catch let unreachable as Preflight.Unreachable {
         logger.warning("no database yet", ["reason": .string(unreachable.reason)])
       } catch {
         logger.error("the database can't be used", ["reason": .string("\(error)")])
-        return .failure
+        return .unusable
       }
-      if StopSignals.wait(atMost: pause) { return .success }
+      if StopSignals.wait(atMost: pause) { return .stopped }
       pause = min(pause * 2, .seconds(5))
     }
   }
 
-  /// Keeps the embedded database running and forgets old receipts, until a signal says stop.
+  /// Keeps the embedded database running and its tables tidy, until a signal says stop.
   private func watch() {
-    guard shared.started else { return }
     var seconds = 0
     while !StopSignals.wait(atMost: .seconds(1)) {
       seconds += 1
@@ -110,7 +126,7 @@ final class Service {
       } catch {
         logger.error("the database is down", ["reason": .string("\(error)")])
       }
-      if seconds % 600 == 0 { loops.first?.forgetReceipts() }
+      if seconds % Self.tidySeconds == 0 { loops.first?.tidy() }
     }
   }
 }
