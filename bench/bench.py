@@ -229,20 +229,28 @@ def fetch(service, seconds):
 
 
 def update(service, seconds):
+    return compare_writes(service, "update", seconds, connections=CONNECTIONS, warm_up=15)
+
+
+def hot_user(service, seconds):
+    return compare_writes(service, "hot-user", seconds, connections=CLIENTS, warm_up=2)
+
+
+def compare_writes(service, script, seconds, connections, warm_up):
     """Both sides begin after a checkpoint, and are measured when full-page writes have passed."""
 
     def ours():
         service.checkpoint()
-        wrk(service, "update", 15)
-        return wrk(service, "update", seconds)
+        wrk(service, script, warm_up, connections)
+        return wrk(service, script, seconds, connections)
 
     def baseline():
         # The positions of the baseline's events lie above those of the log, and go again.
         service.sql("drop sequence if exists bench_position;"
                     "create sequence bench_position start 1000000000 cache 1")
         service.checkpoint()
-        pgbench(service, "update", 15)
-        rate = pgbench(service, "update", seconds)
+        pgbench(service, script, warm_up)
+        rate = pgbench(service, script, seconds)
         service.sql("delete from events where position >= 1000000000;"
                     "update current_users u set version = (select max(version) from events e "
                     "where e.user_id = u.user_id and e.stream = 1) "
@@ -252,6 +260,33 @@ def update(service, seconds):
         return rate
 
     return compare(ours, baseline, "1/s")
+
+
+def history(service, seconds):
+    """Pages of a hundred entries of one person, who is given so many first."""
+    wrk(service, "hot-user", 2)
+    return compare(lambda: wrk(service, "history", seconds),
+                   lambda: pgbench(service, "history", seconds), "1/s")
+
+
+def rebuild(service, seconds):
+    """Events a second into a new current_users; the baseline copies them to /dev/null, sorted."""
+    events = int(service.sql("select count(*) from events"))
+
+    def baseline():
+        began = time.monotonic()
+        subprocess.run(["psql", "-Xq", "-c", "copy (select * from events order by user_id, stream, "
+                        "version) to stdout", service.database], stdout=subprocess.DEVNULL, check=True)
+        return events / (time.monotonic() - began)
+
+    def ours():
+        output = subprocess.run(
+            [BINARY, "projection", "rebuild", "current_users", "--json", "--data-dir", service.data],
+            capture_output=True, text=True, check=True).stdout
+        report = json.loads(output)
+        return {"rate": report["events"] / report["seconds"]}
+
+    return compare(ours, baseline, "events/s")
 
 
 def sign_in(service, seconds):
@@ -296,8 +331,9 @@ def start(service, seconds):
     return {"ours": figure, "baseline": 0.5, "ratio": figure / 0.5, "unit": "s"}
 
 
-CASES = {"fetch": fetch, "update": update, "sign-in": sign_in,
-         "fetch-under-sign-in": fetch_under_sign_in, "memory": memory, "start": start}
+CASES = {"fetch": fetch, "update": update, "hot-user": hot_user, "sign-in": sign_in,
+         "fetch-under-sign-in": fetch_under_sign_in, "history": history, "rebuild": rebuild,
+         "memory": memory, "start": start}
 
 
 def table(results):

@@ -37,8 +37,12 @@ final class Service {
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let count = settings.loops ?? cores
     // A taken port is told before a database is started.
-    listener = try Listener(
-      host: settings.listen.host.description, port: settings.listen.port, count: count)
+    do {
+      listener = try Listener(
+        host: settings.listen.host.description, port: settings.listen.port, count: count)
+    } catch {
+      throw CommandError("can't listen on \(settings.listen): \(error)")
+    }
     database = try Database(settings)
     let proxies = settings.trustedProxies
     shared = Gateway.Shared(
