@@ -27,12 +27,19 @@ extension Accounts {
       createdAt: rows.timestamp(0, 2))
   }
 
-  /// Forgets receipts whose time is over, a bounded number at a time.
+  /// Receipts that one transaction forgets at most.
+  private static let forgottenAtOnce: Int64 = 10_000
+
+  /// Forgets the receipts whose time is over, a bounded number in each transaction.
   public func forgetReceipts() {
     later { [self] in
       var parameters = Parameters()
       parameters.add(Self.receiptLifetime)
-      _ = try await transaction([(SQL.forgetReceipts, parameters)])
+      parameters.add(Self.forgottenAtOnce)
+      var forgotten = Self.forgottenAtOnce
+      while forgotten == Self.forgottenAtOnce {
+        forgotten = try await transaction([(SQL.forgetReceipts, parameters)])[0].integer(0, 0)
+      }
     }
   }
 }

@@ -39,7 +39,7 @@ extension Accounts {
       if let precondition, !precondition(current.version) { throw .preconditionFailed(current) }
       var user = try current.decidable()
       guard let event = try decide(user, patch) else {
-        try await keep(receipt?(current))
+        if let receipt { try await keep([receipt(current)]) }
         return current
       }
       user.apply(event)
@@ -75,10 +75,10 @@ extension Accounts {
     }
   }
 
-  /// Keeps the receipt of a command that carried no event.
-  func keep(_ receipt: Receipt?) async throws(AccountsError) {
-    guard let receipt else { return }
-    _ = try await transaction([addReceipt(receipt)])
+  /// Keeps the receipts of a command that carried no event.
+  func keep(_ receipts: [Receipt]) async throws(AccountsError) {
+    guard !receipts.isEmpty else { return }
+    _ = try await transaction(receipts.map(addReceipt))
   }
 
   /// The step that keeps a receipt.

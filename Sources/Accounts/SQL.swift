@@ -103,9 +103,12 @@ enum SQL {
   static let forgetReceipts = Statement(
     "forget_receipts",
     """
-    delete from command_receipts where receipt_key in (
-      select receipt_key from command_receipts
-       where created_at < statement_timestamp() - $1::interval
-       order by created_at limit 10000)
+    with forgotten as (
+      delete from command_receipts where receipt_key in (
+        select receipt_key from command_receipts
+         where created_at < statement_timestamp() - $1::interval
+         order by created_at limit $2::bigint)
+      returning 1)
+    select count(*) from forgotten
     """)
 }

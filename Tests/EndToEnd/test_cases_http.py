@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.client import MERGE_PATCH, new_email, problem, signed_in
-from support.log import PROFILE, count_events
+from support.log import LOCK_HEAD, PROFILE, count_events
 from support.raw import Connection, once, request
 from support.stall import WAITING
 from support.unchanged import unchanged
@@ -160,7 +160,7 @@ def test_H10_while_the_first_still_runs_the_second_is_told(service, person, data
     body = request("PATCH", "/v1/users/me", b'{"firstName":"Slow"}', person.token,
                    Content_Type=MERGE_PATCH, Idempotency_Key="in-flight")
     with Connection(service.address) as first, database.connect(autocommit=False) as blocker:
-        blocker.execute("select position from log_head for update")
+        blocker.execute(LOCK_HEAD)
         first.send(body)
         until("the append waits for the log", lambda: database.value(WAITING))
         second = once(service, body)

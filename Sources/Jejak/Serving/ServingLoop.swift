@@ -28,7 +28,7 @@ final class ServingLoop: Sendable {
     }
     let gateway = Gateway(
       loop: loop, accounts: accounts, connections: connections, shared: shared)
-    server = Server(loop: loop, tooLarge: { gateway.tooLarge($0) }) { await gateway.answer($0) }
+    server = Server(loop: loop, refuse: { gateway.refuse($0, $1) }) { await gateway.answer($0) }
     self.loop = loop
     self.connections = connections
     self.accounts = accounts
