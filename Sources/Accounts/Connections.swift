@@ -45,7 +45,7 @@ public final class Connections: Sendable {
 
   private var all: [Connection] { [fetch, append] + others }
 
-  /// Whether every connection stands.
+  /// Whether every connection stands; any thread may ask.
   public var areReady: Bool { all.allSatisfy(\.isReady) }
 
   /// Begins to connect; on the loop.

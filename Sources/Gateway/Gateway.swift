@@ -13,7 +13,7 @@ public final class Gateway: Sendable {
     let underWay = RequestsUnderWay()
     let isTrustedProxy: @Sendable (String) -> Bool
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
-    private let isStarted = Atomic(false)
+    private let connections = Mutex<[Connections]>([])
 
     /// `isTrustedProxy`: whose `X-Forwarded-For` counts; `report` is told of defects.
     public init(
@@ -24,15 +24,15 @@ public final class Gateway: Sendable {
       self.report = report
     }
 
-    /// Whether the database's schema is known to be the right one.
-    public var started: Bool { isStarted.load(ordering: .relaxed) }
+    /// Whether all loops can reach the database: a client may come to any of them.
+    var isReady: Bool { connections.withLock { $0.allSatisfy(\.areReady) } }
 
-    /// Says that the schema is the right one.
-    public func start() { isStarted.store(true, ordering: .relaxed) }
+    func watch(_ connections: Connections) {
+      self.connections.withLock { $0.append(connections) }
+    }
   }
 
   let accounts: Accounts
-  let connections: Connections
   let shared: Shared
   private let requestIDs: LoopBound<RequestIDs>
 
@@ -41,8 +41,8 @@ public final class Gateway: Sendable {
     loop: EventLoop, accounts: Accounts, connections: Connections, shared: Shared
   ) {
     self.accounts = accounts
-    self.connections = connections
     self.shared = shared
+    shared.watch(connections)
     requestIDs = LoopBound(RequestIDs(), on: loop)
   }
 
@@ -60,7 +60,7 @@ public final class Gateway: Sendable {
     return response
   }
 
-  /// The answer to a request over a limit, of which nothing was looked at.
+  /// The answer to a request that no route sees.
   public func refuse(_ request: Request, _ refusal: Server.Refusal) -> Response {
     var response = Problem(refusal).response
     response.add("X-Request-Id", requestID(of: request))

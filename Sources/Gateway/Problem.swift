@@ -109,7 +109,7 @@ extension Problem {
     return problem
   }
 
-  /// How a request over a limit is answered.
+  /// How a request is answered that no route sees.
   init(_ refusal: Server.Refusal) {
     switch refusal {
     case .targetTooLong:
@@ -120,6 +120,8 @@ extension Problem {
       self = Problem(
         413, "body-too-large", "The body is too large.",
         detail: "A body has at most \(Server.Limits().body) bytes.")
+    case .unknownTransferCoding:
+      self = .malformedRequest("The only transfer coding is chunked.")
     }
   }
 

@@ -34,6 +34,8 @@ public final class Server: Sendable {
     case targetTooLong
     /// Its body is over the limit.
     case bodyTooLarge
+    /// Its body comes in a transfer coding that isn't understood, so it has no end.
+    case unknownTransferCoding
   }
 
   /// Answers a request.
@@ -159,15 +161,8 @@ public final class Server: Sendable {
     case .header:
       request.method = String(cString: method)
       request.phase = .body
-      guard request.target.utf8.count <= limits.target else {
-        return answer(request, with: refuse(request, .targetTooLong), closing: true)
-      }
-      let announced = request.header("Content-Length").flatMap { Int($0) } ?? 0
-      let waits = request.headerBytes("Expect") != nil
-      if announced > limits.body && (waits || announced > limits.discarded) {
-        return answer(request, with: refuse(request, .bodyTooLarge), closing: true)
-      }
-      return .YES
+      guard let refusal = refusal(of: request) else { return .YES }
+      return answer(request, with: refuse(request, refusal), closing: true)
     case .body where uploadSize.pointee > 0:
       return take(request, UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)) {
         uploadSize.pointee = 0
@@ -186,6 +181,18 @@ public final class Server: Sendable {
     case .answered:
       return .YES
     }
+  }
+
+  /// Why the request is refused before its body is read.
+  private func refusal(of request: Request) -> Refusal? {
+    if request.target.utf8.count > limits.target { return .targetTooLong }
+    if let coding = request.header("Transfer-Encoding"), coding.lowercased() != "chunked" {
+      return .unknownTransferCoding
+    }
+    let announced = request.header("Content-Length").flatMap { Int($0) } ?? 0
+    let waits = request.headerBytes("Expect") != nil
+    let isRefused = announced > limits.body && (waits || announced > limits.discarded)
+    return isRefused ? .bodyTooLarge : nil
   }
 
   private func take(

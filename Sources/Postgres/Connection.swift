@@ -1,5 +1,6 @@
 import CPostgres
 public import EventLoop
+import Synchronization
 
 /// One connection of an event loop to PostgreSQL, in pipeline mode.
 ///
@@ -68,6 +69,7 @@ public final class Connection: Sendable {
   private let configuration: Configuration
   private let state: LoopBound<State>
   private let report: @Sendable (String) -> Void
+  private let ready = Atomic(false)
 
   /// A connection not yet made; `report` is told, for the log, why one could not be made.
   public init(
@@ -79,8 +81,8 @@ public final class Connection: Sendable {
     state = LoopBound(State(), on: loop)
   }
 
-  /// Whether exchanges are taken.
-  public var isReady: Bool { state.value.phase == .ready }
+  /// Whether exchanges are taken; any thread may ask.
+  public var isReady: Bool { ready.load(ordering: .relaxed) }
 
   /// How many exchanges wait for their answer.
   public var pending: Int { state.value.exchanges.count }
@@ -178,6 +180,7 @@ public final class Connection: Sendable {
       switch outcome {
       case .success:
         state.value.phase = .ready
+        ready.store(true, ordering: .relaxed)
         state.value.failures = 0
         state.value.lastError = nil
       case .failure(let error):
@@ -204,6 +207,7 @@ public final class Connection: Sendable {
 
   /// Fails what is under way, and connects again after a pause that grows with each failure.
   private func drop(because error: PostgresError) {
+    ready.store(false, ordering: .relaxed)
     unwatchSocket()
     if let handle = state.value.handle { PQfinish(handle) }
     state.value.handle = nil
@@ -263,10 +267,11 @@ public final class Connection: Sendable {
     guard ready.contains(.read) else { return }
     let alive = PQconsumeInput(handle) == 1
     takeResults(handle)
-    if !alive || PQstatus(handle) == CONNECTION_BAD, state.value.handle == handle {
-      report("connection lost: \(String(cString: PQerrorMessage(handle)).prefix(200))")
-      drop(because: .connectionLost)
-    }
+    // What was taken may have ended the connection, and its handle with it.
+    guard state.value.handle == handle, !alive || PQstatus(handle) == CONNECTION_BAD
+    else { return }
+    report("connection lost: \(String(cString: PQerrorMessage(handle)).prefix(200))")
+    drop(because: .connectionLost)
   }
 
   private func takeResults(_ handle: OpaquePointer) {

@@ -7,10 +7,9 @@ extension Gateway {
     Self.ok
   }
 
-  /// `GET /readyz`: the schema is the right one, and the database's connections stand.
+  /// `GET /readyz`: the database's connections stand, which are opened when its schema is right.
   func ready(_ request: Request) throws(Problem) -> Response {
-    guard shared.started else { throw .unavailable("The database is not ready yet.") }
-    guard connections.areReady else { throw .unavailable("The database can't be reached.") }
+    guard shared.isReady else { throw .unavailable("The database can't be reached.") }
     return Self.ok
   }
 

@@ -13,6 +13,9 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Pauses between looks for a database that can't be reached.
+  private static let firstPause = Duration.milliseconds(100)
+  private static let longestPause = Duration.seconds(5)
 
   private let settings: Settings
   private let logger: Logger
@@ -60,9 +63,13 @@ final class Service {
 
   /// Serves until a signal says stop.
   func run() throws -> ExitStatus {
-    Output.write("jejak: listening on http://\(authority)\n")
-    let status = prepareDatabase()
-    if status == .success { watch() }
+    var status = ExitStatus.success
+    do {
+      if try prepareDatabase() { watch() }
+    } catch {
+      logger.error("the database can't be used", ["reason": .string("\(error)")])
+      status = .failure
+    }
     logger.info("stopping")
     for loop in loops { loop.stop(within: settings.shutdownGrace) }
     for loop in loops { loop.join() }
@@ -72,36 +79,40 @@ final class Service {
     return status
   }
 
+  /// Says where it listens, as soon as nothing is known that it can never serve.
+  private func announce() {
+    Output.write("jejak: listening on http://\(authority)\n")
+  }
+
   private var authority: String {
     let host = settings.listen.host
     return host.isV6 ? "[\(host)]:\(listener.port)" : "\(host):\(listener.port)"
   }
 
-  /// Waits until the database is there and has the right schema, or says why it can't be used.
-  private func prepareDatabase() -> ExitStatus {
-    var pause = Duration.milliseconds(100)
+  /// Waits until the database is there and has the right schema; false where a signal came first.
+  private func prepareDatabase() throws -> Bool {
+    var pause = Self.firstPause
+    var isAnnounced = false
     while true {
       do {
         let applied = try Preflight.run(database.target, migrate: settings.migrate)
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
-        shared.start()
         for loop in loops { loop.openConnections() }
+        if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
-        return .success
+        return true
       } catch let unreachable as Preflight.Unreachable {
+        if !isAnnounced { announce() }
+        isAnnounced = true
         logger.warning("no database yet", ["reason": .string(unreachable.reason)])
-      } catch {
-        logger.error("the database can't be used", ["reason": .string("\(error)")])
-        return .failure
       }
-      if StopSignals.wait(atMost: pause) { return .success }
-      pause = min(pause * 2, .seconds(5))
+      if StopSignals.wait(atMost: pause) { return false }
+      pause = min(pause * 2, Self.longestPause)
     }
   }
 
   /// Keeps the embedded database running and forgets old receipts, until a signal says stop.
   private func watch() {
-    guard shared.started else { return }
     var seconds = 0
     while !StopSignals.wait(atMost: .seconds(1)) {
       seconds += 1
