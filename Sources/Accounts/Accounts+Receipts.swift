@@ -12,14 +12,13 @@ public struct KeptReceipt: Sendable {
 }
 
 extension Accounts {
-  /// How long receipts are kept.
+  /// How long receipts are kept at the least.
   public static let receiptLifetime = Duration.seconds(24 * 3600)
 
   /// The receipt under `key`, SHA-256 over who asked and their Idempotency-Key.
   public func receipt(under key: [UInt8]) async throws(AccountsError) -> KeptReceipt? {
     var parameters = Parameters()
     parameters.add(key)
-    parameters.add(Self.receiptLifetime)
     let rows = try await read(SQL.findReceipt, parameters)
     guard rows.count == 1 else { return nil }
     return KeptReceipt(

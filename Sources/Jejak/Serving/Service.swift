@@ -16,6 +16,8 @@ final class Service {
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
+  /// Seconds between looks for receipts to forget.
+  private static let forgettingInterval = 600
 
   private let settings: Settings
   private let logger: Logger
@@ -115,13 +117,13 @@ final class Service {
   private func watch() {
     var seconds = 0
     while !StopSignals.wait(atMost: .seconds(1)) {
-      seconds += 1
       do {
         try database.lease?.ensureRunning()
       } catch {
         logger.error("the database is down", ["reason": .string("\(error)")])
       }
-      if seconds % 600 == 0 { loops.first?.forgetReceipts() }
+      if seconds % Self.forgettingInterval == 0 { loops.first?.forgetReceipts() }
+      seconds += 1
     }
   }
 }
