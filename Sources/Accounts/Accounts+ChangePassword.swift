@@ -10,7 +10,7 @@ extension Accounts {
   /// under the fresh token that is returned.
   public func changePassword(
     _ holder: Holder, _ body: JSON, source: Source,
-    receipt: (@Sendable (OpenedSession) -> Receipt)?
+    receipts: @Sendable (OpenedSession) -> [Receipt]
   ) async throws(AccountsError) -> OpenedSession {
     let change = try read(body, for: try holder.user.decidable())
     var renewed: PasswordHashing.Stored?
@@ -32,7 +32,7 @@ extension Accounts {
         expiresAt: holder.sessionExpiresAt, user: current)
       do {
         try await replace(
-          stored, by: new, in: opened, on: current, source, receipt?(opened))
+          stored, by: new, in: opened, on: current, source, receipts(opened))
         return opened
       } catch .versionConflict {
         continue
@@ -70,7 +70,7 @@ extension Accounts {
 
   private func replace(
     _ old: PasswordHashing.Stored, by new: PasswordHashing.Stored, in opened: OpenedSession,
-    on current: CurrentUser, _ source: Source, _ receipt: Receipt?
+    on current: CurrentUser, _ source: Source, _ receipts: [Receipt]
   ) async throws(AppendError) {
     var parameters = Parameters()
     parameters.add(current.id)
@@ -81,7 +81,8 @@ extension Accounts {
     parameters.add(opened.token.digest)
     let event = NewEvent(
       user: current.id, expected: current.version, event: .passwordChanged(new.commitment),
-      actor: .user(current.id), source: source, receipt: receipt)
-    _ = try await transaction([(SQL.changePassword, parameters)], then: event)
+      actor: .user(current.id), source: source)
+    _ = try await transaction(
+      [(SQL.changePassword, parameters)] + receipts.map(addReceipt), then: event)
   }
 }

@@ -12,14 +12,13 @@ public struct KeptReceipt: Sendable {
 }
 
 extension Accounts {
-  /// How long receipts are kept.
+  /// How long receipts are kept at the least.
   public static let receiptLifetime = Duration.seconds(24 * 3600)
 
   /// The receipt under `key`, SHA-256 over who asked and their Idempotency-Key.
   public func receipt(under key: [UInt8]) async throws(AccountsError) -> KeptReceipt? {
     var parameters = Parameters()
     parameters.add(key)
-    parameters.add(Self.receiptLifetime)
     let rows = try await read(SQL.findReceipt, parameters)
     guard rows.count == 1 else { return nil }
     return KeptReceipt(
@@ -27,15 +26,23 @@ extension Accounts {
       createdAt: rows.timestamp(0, 2))
   }
 
-  /// Deletes receipts and sessions whose time is over, a bounded number at a time.
+  /// Rows that one transaction deletes at most.
+  private static let deletedAtOnce: Int64 = 10_000
+
+  /// Deletes receipts and sessions whose time is over, a bounded number in each transaction.
   public func tidy() {
     later { [self] in
-      var receipts = Parameters()
-      receipts.add(Self.receiptLifetime)
-      _ = try await transaction([(SQL.forgetReceipts, receipts)])
-      var sessions = Parameters()
-      sessions.add(rules.lifetimes.idle)
-      _ = try await transaction([(SQL.forgetSessions, sessions)])
+      for (statement, lifetime) in [
+        (SQL.forgetReceipts, Self.receiptLifetime), (SQL.forgetSessions, rules.lifetimes.idle),
+      ] {
+        var parameters = Parameters()
+        parameters.add(lifetime)
+        parameters.add(Self.deletedAtOnce)
+        var deleted = Self.deletedAtOnce
+        while deleted == Self.deletedAtOnce {
+          deleted = try await transaction([(statement, parameters)])[0].integer(0, 0)
+        }
+      }
     }
   }
 }

@@ -47,7 +47,7 @@ extension Accounts {
 
   /// Ends sessions of `holder`'s user; their tokens are refused from the next request on.
   public func end(
-    _ sessions: EndedSessions, of holder: Holder, source: Source, receipt: Receipt?
+    _ sessions: EndedSessions, of holder: Holder, source: Source, receipts: [Receipt]
   ) async throws(AccountsError) {
     let found = try await find(sessions, of: holder.userID)
     let event: Event
@@ -56,7 +56,7 @@ extension Accounts {
       guard found == [id] else { throw .notFound }
       event = .signedOut(id)
     case .allExcept(let kept):
-      guard !found.isEmpty else { return try await keep(receipt) }
+      guard !found.isEmpty else { return try await keep(receipts) }
       event = .sessionsRevoked(count: found.count, kept: kept)
     }
     var parameters = Parameters()
@@ -64,10 +64,10 @@ extension Accounts {
     parameters.add(array: found) { $0 }
     let new = NewEvent(
       user: holder.userID, expected: nil, event: event, actor: .user(holder.userID),
-      source: source, receipt: receipt)
+      source: source)
     do {
       _ = try await transaction(
-        [lock(holder.userID), (SQL.endSessions, parameters)], then: new)
+        [lock(holder.userID), (SQL.endSessions, parameters)] + receipts.map(addReceipt), then: new)
     } catch {
       throw AccountsError(error)
     }

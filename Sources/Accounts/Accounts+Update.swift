@@ -20,7 +20,7 @@ extension Accounts {
         try decide(current, patch, precondition, source, receipt)
       }
       if let outcome {
-        if !outcome.hasChanged { try await keep(receipt?(outcome.user)) }
+        if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
         return outcome.user
       }
       known = try await load(holder.userID)
@@ -56,10 +56,10 @@ extension Accounts {
     }
   }
 
-  /// Keeps the receipt of a command that carried no event.
-  func keep(_ receipt: Receipt?) async throws(AccountsError) {
-    guard let receipt else { return }
-    _ = try await transaction([addReceipt(receipt)])
+  /// Keeps the receipts of a command that carried no event.
+  func keep(_ receipts: [Receipt]) async throws(AccountsError) {
+    guard !receipts.isEmpty else { return }
+    _ = try await transaction(receipts.map(addReceipt))
   }
 
   /// The step that keeps a receipt.

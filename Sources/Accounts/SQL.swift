@@ -86,11 +86,12 @@ enum SQL {
      where session_id = $1::uuid and last_used_at < statement_timestamp() - $2::interval
     """)
 
+  /// However old: a receipt is replayed until it is forgotten, as its key is taken until then.
   static let findReceipt = Statement(
     "find_receipt",
     """
     select request_sha256, answer, created_at from command_receipts
-     where receipt_key = $1::bytea and created_at > statement_timestamp() - $2::interval
+     where receipt_key = $1::bytea
     """)
 
   static let addReceipt = Statement(
@@ -103,20 +104,26 @@ enum SQL {
   static let forgetReceipts = Statement(
     "forget_receipts",
     """
-    delete from command_receipts where receipt_key in (
-      select receipt_key from command_receipts
-       where created_at < statement_timestamp() - $1::interval
-       order by created_at limit 10000)
+    with forgotten as (
+      delete from command_receipts where receipt_key in (
+        select receipt_key from command_receipts
+         where created_at < statement_timestamp() - $1::interval
+         order by created_at limit $2::bigint)
+      returning 1)
+    select count(*) from forgotten
     """)
 
   /// Reads the whole table, since no index knows when a session ends; it is run seldom.
   static let forgetSessions = Statement(
     "forget_sessions",
     """
-    delete from sessions where session_id in (
-      select session_id from sessions
-       where expires_at < statement_timestamp()
-          or last_used_at < statement_timestamp() - $1::interval
-       limit 10000)
+    with forgotten as (
+      delete from sessions where session_id in (
+        select session_id from sessions
+         where expires_at < statement_timestamp()
+            or last_used_at < statement_timestamp() - $1::interval
+         limit $2::bigint)
+      returning 1)
+    select count(*) from forgotten
     """)
 }

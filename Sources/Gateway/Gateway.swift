@@ -54,9 +54,9 @@ public final class Gateway: Sendable {
     return response
   }
 
-  /// The answer to a body over the limit, of which nothing was looked at.
-  public func tooLarge(_ request: Request) -> Response {
-    var response = Problem.bodyTooLarge.response
+  /// The answer to a request that no route sees.
+  public func refuse(_ request: Request, _ refusal: Server.Refusal) -> Response {
+    var response = Problem(refusal).response
     response.add("X-Request-Id", requestID(of: request))
     return response
   }
@@ -101,7 +101,7 @@ extension Gateway {
   /// Who holds the token that the request brings.
   func holder(_ request: Request) async throws(Problem) -> Holder {
     guard let digest = Bearer.tokenDigest(of: request) else {
-      throw .authenticationRequired(presented: request.headerBytes("Authorization") != nil)
+      throw .authenticationRequired(presented: Bearer.isPresented(in: request))
     }
     do {
       return try await accounts.holder(ofDigest: digest)
@@ -159,18 +159,30 @@ extension Gateway {
     return { key.receipt(for: show($0)) }
   }
 
-  private func replay(_ key: IdempotencyKey) async throws(Problem) -> Response? {
-    let kept: KeptReceipt?
+  /// What makes the receipts of a request that may end the session of `holder`; refuses an
+  /// Idempotency-Key that the user has brought with another request.
+  func receipts(
+    _ key: IdempotencyKey?, of holder: Holder
+  ) async throws(Problem) -> @Sendable (Response) -> [Receipt] {
+    guard let key else { return { _ in [] } }
+    let user = holder.userID
+    guard try await kept(under: key.receipt(of: user.bytes)) == nil else {
+      throw .idempotencyKeyReused
+    }
+    return { key.receipts(for: $0, of: user) }
+  }
+
+  private func kept(under key: [UInt8]) async throws(Problem) -> KeptReceipt? {
     do {
-      kept = try await accounts.receipt(under: key.receipt)
+      return try await accounts.receipt(under: key)
     } catch {
       throw Problem(error)
     }
-    guard let kept else { return nil }
-    guard kept.request == key.request else {
-      throw Problem(
-        422, "idempotency-key-reused", "This Idempotency-Key belongs to another request.")
-    }
+  }
+
+  private func replay(_ key: IdempotencyKey) async throws(Problem) -> Response? {
+    guard let kept = try await kept(under: key.receipt) else { return nil }
+    guard kept.request == key.request else { throw .idempotencyKeyReused }
     guard var response = key.response(from: kept) else {
       throw .failed("a receipt can't be opened")
     }

@@ -2,6 +2,7 @@ import Accounts
 import EventLog
 import HTTP
 import Postgres
+import Profiles
 import Sodium
 import Synchronization
 
@@ -30,6 +31,7 @@ struct IdempotencyKey {
   let receipt: [UInt8]
   /// What tells this request from another under the same key.
   let request: [UInt8]
+  private let key: [UInt8]
   private let seal: [UInt8]
 
   /// The key of `request`, if it has one; `principal` is who asked.
@@ -41,13 +43,21 @@ struct IdempotencyKey {
     else {
       throw .malformedRequest("Idempotency-Key is 1 to \(Self.limit) visible ASCII characters.")
     }
+    self.key = Array(key.utf8)
     let parts = [
-      principal, Array(key.utf8), Array(request.method.utf8), Array(request.target.utf8),
+      principal, self.key, Array(request.method.utf8), Array(request.target.utf8),
       Array(request.headers("If-Match").joined(separator: ",").utf8), request.body,
     ]
-    receipt = Self.digest("receipt", Array(parts.prefix(2)))
+    receipt = Self.receipt(principal, self.key)
     self.request = Self.digest("request", parts)
     seal = Self.digest("seal", parts)
+  }
+
+  /// What the receipt of a request of `principal` under the same Idempotency-Key is found by.
+  func receipt(of principal: [UInt8]) -> [UInt8] { Self.receipt(principal, key) }
+
+  private static func receipt(_ principal: [UInt8], _ key: [UInt8]) -> [UInt8] {
+    digest("receipt", [principal, key])
   }
 
   /// SHA-256 over the parts, each after its length, so that no two lists of parts look alike.
@@ -65,6 +75,16 @@ struct IdempotencyKey {
     Receipt(
       key: receipt, request: request,
       answer: SecretBox.seal(StoredResponse.encode(response), key: seal))
+  }
+
+  /// The receipts of a request that may end the session it is made with: one is found by the
+  /// token, which a retry still brings, and one by the user, which keeps other requests of theirs
+  /// from using the same Idempotency-Key.
+  func receipts(for response: Response, of user: UserID) -> [Receipt] {
+    let found = receipt(for: response)
+    return [
+      found, Receipt(key: receipt(of: user.bytes), request: found.request, answer: found.answer),
+    ]
   }
 
   /// The answer that was kept; nil where it can't be opened.

@@ -79,9 +79,8 @@ extension Problem {
 
   static let notFound = Problem(404, "not-found", "There is nothing here.")
 
-  static let bodyTooLarge = Problem(
-    413, "body-too-large", "The body is too large.",
-    detail: "A body has at most \(Server.Limits().body) bytes.")
+  static let idempotencyKeyReused = Problem(
+    422, "idempotency-key-reused", "This Idempotency-Key belongs to another request.")
 
   static func unsupportedMediaType(accepted: String) -> Problem {
     Problem(
@@ -108,6 +107,22 @@ extension Problem {
     var problem = Problem(500, "internal", "The service made a mistake.")
     problem.logged = logged
     return problem
+  }
+
+  /// How a request is answered that no route sees.
+  init(_ refusal: Server.Refusal) {
+    switch refusal {
+    case .targetTooLong:
+      self = Problem(
+        414, "uri-too-long", "The address is too long.",
+        detail: "Path and query have at most \(Server.Limits().target) bytes.")
+    case .bodyTooLarge:
+      self = Problem(
+        413, "body-too-large", "The body is too large.",
+        detail: "A body has at most \(Server.Limits().body) bytes.")
+    case .unknownTransferCoding:
+      self = .malformedRequest("The only transfer coding is chunked.")
+    }
   }
 
   /// How a refusal of the accounts is answered; a failed precondition needs more than this.

@@ -10,6 +10,8 @@ import Glibc
 public final class Server: Sendable {
   /// The bounds of a server.
   public struct Limits: Sendable {
+    /// Bytes of a request's target, path and query; more is answered 414.
+    public var target = 8192
     /// Bytes of a request's body; more is answered 413.
     public var body = 65_536
     /// Bytes of too large a body that are read and thrown away, so that the client, which is
@@ -26,6 +28,16 @@ public final class Server: Sendable {
     public init() {}
   }
 
+  /// Why a request is refused before its handler sees it.
+  public enum Refusal: Sendable {
+    /// Its target is over the limit.
+    case targetTooLong
+    /// Its body is over the limit.
+    case bodyTooLarge
+    /// Its body comes in a transfer coding that isn't understood, so it has no end.
+    case unknownTransferCoding
+  }
+
   /// Answers a request.
   public typealias Handler = @Sendable (Request) async -> Response
 
@@ -40,17 +52,17 @@ public final class Server: Sendable {
   private let loop: EventLoop
   private let limits: Limits
   private let handler: Handler
-  private let tooLarge: @Sendable (Request) -> Response
+  private let refuse: @Sendable (Request, Refusal) -> Response
   private let state: LoopBound<State>
 
-  /// A server for `loop`; `tooLarge` makes the answer to a body over the limit.
+  /// A server for `loop`; `refuse` makes the answers to what is over a limit.
   public init(
     loop: EventLoop, limits: Limits = .init(),
-    tooLarge: @escaping @Sendable (Request) -> Response, handler: @escaping Handler
+    refuse: @escaping @Sendable (Request, Refusal) -> Response, handler: @escaping Handler
   ) {
     self.loop = loop
     self.limits = limits
-    self.tooLarge = tooLarge
+    self.refuse = refuse
     self.handler = handler
     state = LoopBound(State(), on: loop)
   }
@@ -149,19 +161,15 @@ public final class Server: Sendable {
     case .header:
       request.method = String(cString: method)
       request.phase = .body
-      let announced = request.header("Content-Length").flatMap { Int($0) } ?? 0
-      let waits = request.headerBytes("Expect") != nil
-      if announced > limits.body && (waits || announced > limits.discarded) {
-        return answer(request, with: tooLarge(request), closing: true)
-      }
-      return .YES
+      guard let refusal = refusal(of: request) else { return .YES }
+      return answer(request, with: refuse(request, refusal), closing: true)
     case .body where uploadSize.pointee > 0:
       return take(request, UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)) {
         uploadSize.pointee = 0
       }
     case .body:
       guard request.received <= limits.body else {
-        return answer(request, with: tooLarge(request), closing: false)
+        return answer(request, with: refuse(request, .bodyTooLarge), closing: false)
       }
       handle(request)
       MHD_suspend_connection(connection)
@@ -173,6 +181,18 @@ public final class Server: Sendable {
     case .answered:
       return .YES
     }
+  }
+
+  /// Why the request is refused before its body is read.
+  private func refusal(of request: Request) -> Refusal? {
+    if request.target.utf8.count > limits.target { return .targetTooLong }
+    if let coding = request.header("Transfer-Encoding"), coding.lowercased() != "chunked" {
+      return .unknownTransferCoding
+    }
+    let announced = request.header("Content-Length").flatMap { Int($0) } ?? 0
+    let waits = request.headerBytes("Expect") != nil
+    let isRefused = announced > limits.body && (waits || announced > limits.discarded)
+    return isRefused ? .bodyTooLarge : nil
   }
 
   private func take(

@@ -11,6 +11,8 @@ public struct BlockingConnection: ~Copyable {
     public let message: String
     /// The SQLSTATE, where the server refused a statement.
     public let sqlState: String?
+    /// There is no connection, or no longer: another attempt may go well.
+    public let isConnectionLost: Bool
     /// The words.
     public var description: String { message }
   }
@@ -26,7 +28,7 @@ public struct BlockingConnection: ~Copyable {
       withCStrings(settings.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
     }
     guard PQstatus(handle) == CONNECTION_OK else {
-      throw Failure(message: oneLine(PQerrorMessage(handle)), sqlState: nil)
+      throw Failure(message: oneLine(PQerrorMessage(handle)), sqlState: nil, isConnectionLost: true)
     }
     // Notices go to the log of the server; they are no data.
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -113,7 +115,8 @@ public struct BlockingConnection: ~Copyable {
       let state = PostgresError.Refusal(result: result).sqlState
       throw Failure(
         message: oneLine(result.map { PQresultErrorMessage($0) } ?? PQerrorMessage(handle)),
-        sqlState: PQresultStatus(result) == PGRES_FATAL_ERROR ? state : nil)
+        sqlState: PQresultStatus(result) == PGRES_FATAL_ERROR ? state : nil,
+        isConnectionLost: PQstatus(handle) == CONNECTION_BAD)
     }
   }
 }

@@ -260,6 +260,9 @@ public final class Connection: Sendable {
 
   private func flush(_ handle: OpaquePointer) {
     let unsent = PQflush(handle) == 1
+    // Where a write fails libpq reads what is left to read, and closes the socket at its end: no
+    // event would tell of that.
+    guard PQstatus(handle) != CONNECTION_BAD else { return take(handle) }
     guard unsent != state.value.wantsWrite else { return }
     state.value.wantsWrite = unsent
     loop.change(state.value.watched, to: unsent ? [.read, .write] : .read)
@@ -268,13 +271,18 @@ public final class Connection: Sendable {
   private func exchange(_ ready: Interest) {
     guard let handle = state.value.handle else { return }
     if ready.contains(.write) { flush(handle) }
-    guard ready.contains(.read) else { return }
-    let alive = PQconsumeInput(handle) == 1
+    guard ready.contains(.read), state.value.handle == handle else { return }
+    take(handle, isAlive: PQconsumeInput(handle) == 1)
+  }
+
+  /// Takes the results that have come, and drops the connection where it is lost.
+  private func take(_ handle: OpaquePointer, isAlive: Bool = false) {
     takeResults(handle)
-    if !alive || PQstatus(handle) == CONNECTION_BAD, state.value.handle == handle {
-      report("connection lost: \(String(cString: PQerrorMessage(handle)).prefix(200))")
-      drop(because: .connectionLost)
-    }
+    // A result may have been the reason to drop it already.
+    guard state.value.handle == handle, !isAlive || PQstatus(handle) == CONNECTION_BAD
+    else { return }
+    report("connection lost: \(String(cString: PQerrorMessage(handle)).prefix(200))")
+    drop(because: .connectionLost)
   }
 
   private func takeResults(_ handle: OpaquePointer) {

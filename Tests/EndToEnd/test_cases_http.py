@@ -3,8 +3,15 @@
 import json
 
 import pytest
-from support.client import MERGE_PATCH, new_email, problem, signed_in
-from support.log import PROFILE, count_events
+from support.client import (
+    MERGE_PATCH,
+    NEW_PASSWORD,
+    PASSWORD,
+    new_email,
+    problem,
+    signed_in,
+)
+from support.log import LOCK_HEAD, PROFILE, count_events
 from support.raw import Connection, once, request
 from support.stall import WAITING
 from support.unchanged import unchanged
@@ -121,6 +128,35 @@ def test_H10_another_body_is_refused(person, database):
                 "idempotency-key-reused")
 
 
+def test_H10_a_request_that_ends_its_own_token_replays_for_it(person):
+    """The answer is lost, the token is dead: the retry with it gets the answer all the same."""
+    body = {"oldPassword": PASSWORD, "newPassword": NEW_PASSWORD, "confirmPassword": NEW_PASSWORD}
+    headers = {"Idempotency-Key": "renew", "Authorization": f"Bearer {person.token}"}
+    first = person.http.post("/v1/users/me/password", json=body, headers=headers)
+    assert first.status_code == 200
+    again = person.http.post("/v1/users/me/password", json=body, headers=headers)
+    assert (again.status_code, again.content) == (200, first.content)
+    assert again.headers["idempotency-replayed"] == "true"
+    problem(person.get(), 401, "authentication-required")
+    person.token = first.json()["token"]
+    problem(person.patch({"firstName": "Grace"}, key="renew"), 422, "idempotency-key-reused")
+    ended = [person.request("DELETE", "/v1/sessions/current",
+                            headers={"Idempotency-Key": "leave"}) for _ in range(2)]
+    assert [answer.status_code for answer in ended] == [204, 204]
+    assert ended[1].headers["idempotency-replayed"] == "true"
+
+
+def test_H10_old_answers_are_forgotten(service, person, database):
+    assert person.patch({"firstName": "Grace"}, key="old").status_code == 200
+    database.rows("update command_receipts set created_at = created_at - interval '25 hours'")
+    assert person.patch({"firstName": "Joan"}, key="young").status_code == 200
+    service.restart()
+    count = "select count(*) from command_receipts"
+    until("the old receipts are gone", lambda: database.value(count) == 1)
+    assert person.patch({"firstName": "Mary"}, key="old").status_code == 200
+    problem(person.patch({"firstName": "Mary"}, key="young"), 422, "idempotency-key-reused")
+
+
 def test_H10_a_key_belongs_to_one_person(service, person):
     other = signed_in(service)
     assert person.patch({"firstName": "Grace"}, key="shared").status_code == 200
@@ -160,7 +196,7 @@ def test_H10_while_the_first_still_runs_the_second_is_told(service, person, data
     body = request("PATCH", "/v1/users/me", b'{"firstName":"Slow"}', person.token,
                    Content_Type=MERGE_PATCH, Idempotency_Key="in-flight")
     with Connection(service.address) as first, database.connect(autocommit=False) as blocker:
-        blocker.execute("select position from log_head for update")
+        blocker.execute(LOCK_HEAD)
         first.send(body)
         until("the append waits for the log", lambda: database.value(WAITING))
         second = once(service, body)

@@ -1,10 +1,11 @@
 """Eight writers on one user."""
 
 import pytest
-from support.client import http, problem, signed_in
-from support.log import check_all
+from support.client import NEW_PASSWORD, PASSWORD, Person, http, problem, signed_in
+from support.log import check_all, new_values
 from support.service import Service
 from support.threads import together
+from support.wait import until
 
 FIELDS = ["firstName", "lastName", "weight", "height"]
 WRITES = 40
@@ -77,6 +78,57 @@ def test_with_the_same_if_match_exactly_one_wins(alone):
                 assert problem(answer, 412, "precondition-failed")["changed"] == ["firstName"]
                 assert answer.headers["etag"] == f'"{version + 1}"'
     check_all(database)
+
+
+@pytest.fixture
+def twins(fresh_database):
+    """Two services on one database."""
+    with Service(fresh_database.url) as one, Service(fresh_database.url) as other:
+        yield one, other, fresh_database
+
+
+def test_G9_what_one_service_wrote_the_other_reads(twins):
+    one, other, database = twins
+    here = signed_in(one)
+    there = Person(other, here.email)
+    assert there.sign_in().status_code == 201
+    for weight in range(1, 41):
+        writer, reader = (here, there) if weight % 2 else (there, here)
+        assert writer.patch({"attributes": {"weight": weight}}).status_code == 200
+        answer = reader.get()
+        assert answer.json()["attributes"]["weight"] == weight
+        assert answer.headers["etag"] == f'"{weight + 1}"'
+    assert here.change_password(oldPassword=PASSWORD, newPassword=NEW_PASSWORD,
+                                confirmPassword=NEW_PASSWORD).status_code == 200
+    problem(there.get(), 401, "authentication-required")
+    check_all(database)
+
+
+def test_a_key_is_carried_out_once_by_two_services(twins):
+    """The same update reaches both at once: one event, and the same answer from each."""
+    one, other, database = twins
+    here = signed_in(one)
+    there = Person(other, here.email)
+    assert there.sign_in().status_code == 201
+    for number in range(20):
+        def save(turn, number=number):
+            person = (here, there)[turn % 2]
+            return until("answered", lambda: settled(
+                person.patch({"firstName": f"n{number}"}, key=f"save-{number}")))
+
+        first, second = together(2, save)
+        assert first.content == second.content
+        assert first.json()["version"] == number + 2
+    assert set(new_values(check_all(database)).values()) == {1}
+
+
+def settled(response):
+    """The answer, unless the same request is still being carried out."""
+    if response.status_code == 409:
+        problem(response, 409, "request-in-progress")
+        return None
+    assert response.status_code == 200, response.text
+    return response
 
 
 def test_twenty_right_sign_ins_at_once_all_succeed(service, person):

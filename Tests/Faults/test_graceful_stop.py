@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from support.client import MERGE_PATCH, signed_in
-from support.log import check_all, new_values
+from support.log import LOCK_HEAD, check_all, new_values
 from support.raw import Closed, Connection, request
 from support.service import Service
 from support.stall import WAITING
@@ -73,7 +73,7 @@ def test_a_request_in_flight_is_finished(service, fresh_database):
     person = signed_in(service)
     with Connection(service.address) as connection:
         with fresh_database.connect(autocommit=False) as blocker:
-            blocker.execute("select position from log_head for update")
+            blocker.execute(LOCK_HEAD)
             connection.send(request("PATCH", "/v1/users/me", b'{"firstName":"Late"}',
                                     person.token, Content_Type=MERGE_PATCH))
             until("the append waits", lambda: fresh_database.value(WAITING))

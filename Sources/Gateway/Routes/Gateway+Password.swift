@@ -12,11 +12,12 @@ extension Gateway {
     return try await idempotently(request, principal: presented) {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
       let holder = try await holder(request)
+      let receipts = try await receipts(key, of: holder)
       let context = context(request, requestID, holder.session)
       do throws(AccountsError) {
         let opened = try await accounts.changePassword(
           holder, body, source: context.source,
-          receipt: receipt(key) { Self.renewed($0) })
+          receipts: { receipts(Self.renewed($0)) })
         return Self.renewed(opened)
       } catch {
         throw Problem(error)

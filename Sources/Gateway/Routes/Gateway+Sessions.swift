@@ -79,11 +79,12 @@ extension Gateway {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
       let holder = try await holder(request)
       let sessions = try choose(holder)
+      let receipts = try await receipts(key, of: holder)
       let context = context(request, requestID, holder.session)
       do throws(AccountsError) {
         try await accounts.end(
           sessions, of: holder, source: context.source,
-          receipt: key?.receipt(for: Response(status: 204)))
+          receipts: receipts(Response(status: 204)))
         return Response(status: 204)
       } catch {
         throw Problem(error)
@@ -94,7 +95,7 @@ extension Gateway {
   /// The digest of the presented token, whether anybody holds it or not.
   func presentedToken(_ request: Request) throws(Problem) -> [UInt8] {
     guard let digest = Bearer.tokenDigest(of: request) else {
-      throw .authenticationRequired(presented: request.headerBytes("Authorization") != nil)
+      throw .authenticationRequired(presented: Bearer.isPresented(in: request))
     }
     return digest
   }

@@ -21,14 +21,14 @@ enum ServeCommand: Command {
   private static func schema(_ path: String?) throws -> ProfileSchema {
     guard let path else { return .standard }
     guard let bytes = TextFile.read(path) else {
-      throw UsageError("JEJAK_PROFILE_SCHEMA: can't read \(path)")
+      throw CommandError("JEJAK_PROFILE_SCHEMA: can't read \(path)")
     }
     do {
       return try ProfileSchema(JSON.parse(bytes))
     } catch let error as SchemaError {
-      throw UsageError("\(path): \(error.pointer.description): \(error.detail)")
+      throw CommandError("\(path): \(error.pointer.description): \(error.detail)")
     } catch {
-      throw UsageError("\(path): not acceptable JSON: \(error)")
+      throw CommandError("\(path): not acceptable JSON: \(error)")
     }
   }
 }

@@ -15,30 +15,22 @@ enum Preflight {
   ///
   /// `connections` is how many the service is going to open.
   static func run(_ target: String, migrate: Bool, connections: Int) throws -> [String] {
-    try check(target, connections)
-    let migrator: Migrator
     do {
-      migrator = try Migrator(target: target)
-    } catch {
-      throw Unreachable(reason: error.message)
-    }
-    let pending = try migrator.pending()
-    if !pending.isEmpty {
+      try check(target, connections)
+      let migrator = try Migrator(target: target)
+      let pending = try migrator.pending()
+      guard !pending.isEmpty else { return [] }
       guard migrate else {
         throw CommandError("\(pending.count) migrations are pending; run jejak migrate")
       }
       return try migrator.migrate()
+    } catch let failure as BlockingConnection.Failure where failure.isConnectionLost {
+      throw Unreachable(reason: failure.message)
     }
-    return []
   }
 
   private static func check(_ target: String, _ connections: Int) throws {
-    let connection: BlockingConnection
-    do {
-      connection = try BlockingConnection(target: target, applicationName: "jejak serve")
-    } catch {
-      throw Unreachable(reason: error.message)
-    }
+    let connection = try BlockingConnection(target: target, applicationName: "jejak serve")
     let facts = try connection.query(
       """
       select pg_backend_pid(), current_setting('server_version_num')::integer,

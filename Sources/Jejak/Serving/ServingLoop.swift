@@ -29,7 +29,7 @@ final class ServingLoop: Sendable {
       logger.warning("deferred work", ["reason": .string(reason)])
     }
     let gateway = Gateway(loop: loop, accounts: accounts, shared: shared)
-    server = Server(loop: loop, tooLarge: { gateway.tooLarge($0) }) { await gateway.answer($0) }
+    server = Server(loop: loop, refuse: { gateway.refuse($0, $1) }) { await gateway.answer($0) }
     self.loop = loop
     self.connections = connections
     self.accounts = accounts

@@ -56,6 +56,9 @@ class Load:
                     self.acknowledged.add(value)
                     self.pending[number] = None
                     continue
+            except TimeoutError:
+                self.problems.append(f"no answer to {value} in time")
+                return
             except (Closed, OSError):
                 pass
             except Exception as error:

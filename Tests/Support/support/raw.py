@@ -44,6 +44,13 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
+    @classmethod
+    def over(cls, connected):
+        """A client on a socket that is connected already."""
+        connection = cls.__new__(cls)
+        connection.socket, connection.buffer = connected, b""
+        return connection
+
     def send(self, data):
         self.socket.sendall(data)
 

@@ -2,15 +2,16 @@
 
 import contextlib
 
+from .log import LOCK_HEAD
+
 WAITING = """
 select count(*) from pg_stat_activity
 where datname = current_database() and wait_event_type = 'Lock'
 """
 
 TAKE = """
-update log_head set position = position + 1,
-  recorded_at = greatest(clock_timestamp(), recorded_at)
-returning position, recorded_at
+select position + 1, greatest(clock_timestamp(), recorded_at + interval '1 microsecond')
+from events order by position desc limit 1
 """
 
 APPEND = """
@@ -33,6 +34,7 @@ def stalled_append(database, user_id):
     """
     with database.connect(autocommit=False) as connection:
         connection.execute(FOLLOW, [user_id])
+        connection.execute(LOCK_HEAD)
         position, at = connection.execute(TAKE).fetchone()
         connection.execute(APPEND, {"position": position, "at": at, "user": user_id})
         yield connection, position
