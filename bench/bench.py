@@ -26,7 +26,7 @@ USERS = 200_000
 PASSWORD = "a long pass phrase for the bench"
 CONNECTIONS = 64
 CLIENTS = 32
-ROUNDS = 3
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 CORES = os.cpu_count() or 1
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -91,9 +91,9 @@ class Service:
                  users=USERS)
 
     def cpu(self):
-        """CPU seconds used so far by the service and by PostgreSQL's processes."""
+        """CPU seconds used so far, by process, of the service and of PostgreSQL."""
         postmaster = int(Path(self.data, "pgdata/postmaster.pid").read_text().split()[0])
-        used = {"service": 0.0, "postgres": 0.0}
+        used = {"service": {}, "postgres": {}}
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -101,11 +101,12 @@ class Service:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
+            process = int(entry.name)
             seconds = (int(fields[11]) + int(fields[12])) / TICKS
-            if int(entry.name) == self.process.pid:
-                used["service"] = seconds
-            elif postmaster in (int(entry.name), int(fields[1])):
-                used["postgres"] += seconds
+            if process == self.process.pid:
+                used["service"][process] = seconds
+            elif postmaster in (process, int(fields[1])):
+                used["postgres"][process] = seconds
         return used
 
     def resident(self):
@@ -132,8 +133,14 @@ def wrk(service, script, seconds, connections=CONNECTIONS):
     return {
         "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]),
         "p99": float(latency[1]) * scale,
-        **{f"cpu_us_{name}": (after[name] - before[name]) / requests * 1e6 for name in before},
+        **{f"cpu_us_{name}": spent(before[name], after[name]) / requests * 1e6
+           for name in before},
     }
+
+
+def spent(before, after):
+    """Seconds that the processes that are there now have used since."""
+    return sum(seconds - before.get(process, 0) for process, seconds in after.items())
 
 
 def pgbench(service, script, seconds):
@@ -222,20 +229,28 @@ def fetch(service, seconds):
 
 
 def update(service, seconds):
+    return compare_writes(service, "update", seconds, connections=CONNECTIONS, warm_up=15)
+
+
+def hot_user(service, seconds):
+    return compare_writes(service, "hot-user", seconds, connections=CLIENTS, warm_up=2)
+
+
+def compare_writes(service, script, seconds, connections, warm_up):
     """Both sides begin after a checkpoint, and are measured when full-page writes have passed."""
 
     def ours():
         service.checkpoint()
-        wrk(service, "update", 15)
-        return wrk(service, "update", seconds)
+        wrk(service, script, warm_up, connections)
+        return wrk(service, script, seconds, connections)
 
     def baseline():
         # The positions of the baseline's events lie above those of the log, and go again.
         service.sql("drop sequence if exists bench_position;"
                     "create sequence bench_position start 1000000000 cache 1")
         service.checkpoint()
-        pgbench(service, "update", 15)
-        rate = pgbench(service, "update", seconds)
+        pgbench(service, script, warm_up)
+        rate = pgbench(service, script, seconds)
         service.sql("delete from events where position >= 1000000000;"
                     "update current_users u set version = (select max(version) from events e "
                     "where e.user_id = u.user_id and e.stream = 1) "
@@ -245,6 +260,33 @@ def update(service, seconds):
         return rate
 
     return compare(ours, baseline, "1/s")
+
+
+def history(service, seconds):
+    """Pages of a hundred entries of one person, who is given so many first."""
+    wrk(service, "hot-user", 2)
+    return compare(lambda: wrk(service, "history", seconds),
+                   lambda: pgbench(service, "history", seconds), "1/s")
+
+
+def rebuild(service, seconds):
+    """Events a second into a new current_users; the baseline copies them to /dev/null, sorted."""
+    events = int(service.sql("select count(*) from events"))
+
+    def baseline():
+        began = time.monotonic()
+        subprocess.run(["psql", "-Xq", "-c", "copy (select * from events order by user_id, stream, "
+                        "version) to stdout", service.database], stdout=subprocess.DEVNULL, check=True)
+        return events / (time.monotonic() - began)
+
+    def ours():
+        output = subprocess.run(
+            [BINARY, "projection", "rebuild", "current_users", "--json", "--data-dir", service.data],
+            capture_output=True, text=True, check=True).stdout
+        report = json.loads(output)
+        return {"rate": report["events"] / report["seconds"]}
+
+    return compare(ours, baseline, "events/s")
 
 
 def sign_in(service, seconds):
@@ -289,8 +331,9 @@ def start(service, seconds):
     return {"ours": figure, "baseline": 0.5, "ratio": figure / 0.5, "unit": "s"}
 
 
-CASES = {"fetch": fetch, "update": update, "sign-in": sign_in,
-         "fetch-under-sign-in": fetch_under_sign_in, "memory": memory, "start": start}
+CASES = {"fetch": fetch, "update": update, "hot-user": hot_user, "sign-in": sign_in,
+         "fetch-under-sign-in": fetch_under_sign_in, "history": history, "rebuild": rebuild,
+         "memory": memory, "start": start}
 
 
 def table(results):

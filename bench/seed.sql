@@ -46,7 +46,7 @@ with payloads as (
     from people)
 insert into events (position, recorded_at, user_id, event_id, version, stream, schema, actor_kind,
                     type, changed, payload, payload_sha256)
-  select :users + n, at + interval '1 year', user_id, md5('sign-in ' || n)::uuid, 1, 2, 1, 3,
+  select :users + n, at + interval '7 days', user_id, md5('sign-in ' || n)::uuid, 1, 2, 1, 3,
          'SignedIn', '{}', payload, sha256(payload)
     from people join payloads using (n) order by n;
 

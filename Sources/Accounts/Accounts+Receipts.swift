@@ -26,19 +26,26 @@ extension Accounts {
       createdAt: rows.timestamp(0, 2))
   }
 
-  /// Receipts that one transaction forgets at most.
-  private static let forgottenAtOnce: Int64 = 10_000
+  /// Rows that one transaction of `tidy` deletes at most.
+  private static let tidiedAtOnce: Int64 = 10_000
 
-  /// Forgets the receipts whose time is over, a bounded number in each transaction.
-  public func forgetReceipts() {
+  /// Deletes receipts and sessions whose time is over, a bounded number in each transaction.
+  public func tidy() {
     later { [self] in
-      var parameters = Parameters()
-      parameters.add(Self.receiptLifetime)
-      parameters.add(Self.forgottenAtOnce)
-      var forgotten = Self.forgottenAtOnce
-      while forgotten == Self.forgottenAtOnce {
-        forgotten = try await transaction([(SQL.forgetReceipts, parameters)])[0].integer(0, 0)
-      }
+      try await deleteAll(SQL.forgetReceipts, olderThan: Self.receiptLifetime)
+      try await deleteAll(SQL.forgetSessions, olderThan: rules.lifetimes.idle)
+    }
+  }
+
+  private func deleteAll(
+    _ statement: Statement, olderThan age: Duration
+  ) async throws(AccountsError) {
+    var parameters = Parameters()
+    parameters.add(age)
+    parameters.add(Self.tidiedAtOnce)
+    var deleted = Self.tidiedAtOnce
+    while deleted == Self.tidiedAtOnce {
+      deleted = try await transaction([(statement, parameters)])[0].integer(0, 0)
     }
   }
 }

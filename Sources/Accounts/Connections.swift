@@ -1,6 +1,6 @@
 public import EventLoop
 import EventLog
-import Postgres
+public import Postgres
 
 /// The connections of one event loop, each kept for one kind of work, so that none waits behind
 /// another kind.
@@ -11,6 +11,8 @@ public final class Connections: Sendable {
 
   /// Connections for rare transactions and lists.
   private static let otherCount = 2
+  /// Connections of one loop.
+  public static let count = 2 + otherCount
 
   /// What every connection of the service holds to, whatever the server's defaults are.
   private static let setup = [
@@ -27,14 +29,15 @@ public final class Connections: Sendable {
 
   /// Makes the connections of `loop` from a libpq connection string; none is opened yet.
   public init(
-    loop: EventLoop, target: String, report: @escaping @Sendable (String) -> Void
+    loop: EventLoop, target: String, readiness: Readiness = Readiness(),
+    report: @escaping @Sendable (String) -> Void
   ) {
     func make(_ statements: [Statement]) -> Connection {
       Connection(
         loop: loop,
         configuration: .init(
           target: target, applicationName: "jejak", setup: Self.setup, statements: statements),
-        report: report)
+        readiness: readiness, report: report)
     }
     fetch = make([Holder.statement])
     append = make([AppendStatement.statement])
@@ -44,9 +47,6 @@ public final class Connections: Sendable {
   }
 
   private var all: [Connection] { [fetch, append] + others }
-
-  /// Whether every connection stands; any thread may ask.
-  public var areReady: Bool { all.allSatisfy(\.isReady) }
 
   /// Begins to connect; on the loop.
   public func open() {

@@ -15,7 +15,8 @@ final class HolderLane: Sendable {
 
   private struct Waiting {
     let digest: [UInt8]
-    let completion: (Outcome) -> Void
+    /// Resumed once, when the batch is answered; checking that would cost each fetch an allocation.
+    let continuation: UnsafeContinuation<Outcome, Never>
   }
 
   private struct State {
@@ -40,9 +41,8 @@ final class HolderLane: Sendable {
   /// Who holds the token with this digest; nil where nobody does.
   func holder(of digest: [UInt8]) async throws(AccountsError) -> Holder? {
     guard state.value.waiting.count < Self.queueLimit else { throw .overloaded }
-    let outcome: Outcome = await withCheckedContinuation { continuation in
-      state.value.waiting.append(
-        Waiting(digest: digest) { continuation.resume(returning: $0) })
+    let outcome: Outcome = await withUnsafeContinuation { continuation in
+      state.value.waiting.append(Waiting(digest: digest, continuation: continuation))
     }
     return try outcome.get()
   }
@@ -63,7 +63,8 @@ final class HolderLane: Sendable {
       switch outcome {
       case .success(let results): complete(batch, results[0])
       case .failure(let error):
-        for waiting in batch { waiting.completion(.failure(AccountsError(reading: error))) }
+        let failure = Outcome.failure(AccountsError(reading: error))
+        for waiting in batch { waiting.continuation.resume(returning: failure) }
       }
     }
   }
@@ -75,8 +76,8 @@ final class HolderLane: Sendable {
       rowOf[Int(ordinal) - 1] = row
     }
     for (waiting, row) in zip(batch, rowOf) {
-      waiting.completion(
-        .success(row.map { Holder(rows, $0, tokenDigest: waiting.digest) }))
+      waiting.continuation.resume(
+        returning: .success(row.map { Holder(rows, $0, tokenDigest: waiting.digest) }))
     }
   }
 }

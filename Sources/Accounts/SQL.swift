@@ -5,7 +5,7 @@ enum SQL {
   static let all = [
     loadUser, lockUser, loadCredentials, credentialsByEmail, claim, addCredentials, startSession,
     changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
-    addReceipt, forgetReceipts,
+    addReceipt, forgetReceipts, forgetSessions,
   ]
 
   static let loadUser = Statement(
@@ -19,7 +19,7 @@ enum SQL {
     "load_credentials",
     "select password_hash, commitment from credentials where user_id = $1::uuid")
 
-  /// One row where the address belongs to an active user; hash and commitment may be null.
+  /// One row where the address belongs to a user; hash and commitment may be null.
   static let credentialsByEmail = Statement(
     "credentials_by_email",
     """
@@ -109,6 +109,20 @@ enum SQL {
         select receipt_key from command_receipts
          where created_at < statement_timestamp() - $1::interval
          order by created_at limit $2::bigint)
+      returning 1)
+    select count(*) from forgotten
+    """)
+
+  /// Reads the whole table, since no index knows when a session ends; it is run seldom.
+  static let forgetSessions = Statement(
+    "forget_sessions",
+    """
+    with forgotten as (
+      delete from sessions where session_id in (
+        select session_id from sessions
+         where expires_at < statement_timestamp()
+            or last_used_at < statement_timestamp() - $1::interval
+         limit $2::bigint)
       returning 1)
     select count(*) from forgotten
     """)

@@ -1,4 +1,4 @@
-/// How long a session lasts; the database's clock decides.
+/// How long a session lasts; the database's clock decides when it has ended.
 public struct SessionLifetimes: Sendable {
   /// A session unused for so long has ended.
   public let idle: Duration

@@ -1,4 +1,6 @@
 #pragma once
+#include <netinet/in.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -48,4 +50,10 @@ static inline const struct sockaddr *jejak_client_address(struct MHD_Connection 
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info ? info->client_addr : NULL;
+}
+
+// Where the number of a network address lies in its structure.
+static inline size_t jejak_address_offset(const struct sockaddr *address) {
+  return address->sa_family == AF_INET6 ? offsetof(struct sockaddr_in6, sin6_addr)
+                                        : offsetof(struct sockaddr_in, sin_addr);
 }

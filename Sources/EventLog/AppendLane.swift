@@ -13,11 +13,12 @@ public final class AppendLane: Sendable {
   /// Events that may wait for a batch.
   public static let queueLimit = 8192
 
-  private typealias Completion = (Result<Appended, AppendError>) -> Void
+  private typealias Outcome = Result<Appended, AppendError>
 
   private struct Waiting {
     let event: NewEvent
-    let completion: Completion
+    /// Resumed once, when the batch is answered; checking that would cost each event an allocation.
+    let continuation: UnsafeContinuation<Outcome, Never>
   }
 
   private struct State {
@@ -41,11 +42,10 @@ public final class AppendLane: Sendable {
   /// Appends `event` with whatever else is appended at this moment.
   public func append(_ event: NewEvent) async throws(AppendError) -> Appended {
     guard state.value.waiting.count < Self.queueLimit else { throw .overloaded }
-    let result: Result<Appended, AppendError> = await withCheckedContinuation { continuation in
-      state.value.waiting.append(
-        Waiting(event: event) { continuation.resume(returning: $0) })
+    let outcome: Outcome = await withUnsafeContinuation { continuation in
+      state.value.waiting.append(Waiting(event: event, continuation: continuation))
     }
-    return try result.get()
+    return try outcome.get()
   }
 
   private func sendBatch() {
@@ -84,7 +84,8 @@ public final class AppendLane: Sendable {
         sendOneByOne(batch, finished)
       case .failure(let error):
         finished()
-        for waiting in batch { waiting.completion(.failure(AppendError(error))) }
+        let failure = Outcome.failure(AppendError(error))
+        for waiting in batch { waiting.continuation.resume(returning: failure) }
       }
     }
   }
@@ -100,13 +101,14 @@ public final class AppendLane: Sendable {
   }
 
   private func complete(_ batch: [Waiting], _ rows: Rows) {
-    var outcomes = [Result<Appended, AppendError>](
-      repeating: .failure(.versionConflict), count: batch.count)
+    var outcomes = [Outcome](repeating: .failure(.versionConflict), count: batch.count)
     for row in 0..<rows.count {
       let ordinal: Int32 = rows.integer(row, 0)
       outcomes[Int(ordinal) - 1] = .success(AppendStatement.appended(rows, row))
     }
-    for (waiting, outcome) in zip(batch, outcomes) { waiting.completion(outcome) }
+    for (waiting, outcome) in zip(batch, outcomes) {
+      waiting.continuation.resume(returning: outcome)
+    }
   }
 }
 

@@ -2,25 +2,27 @@ public import Postgres
 public import Profiles
 
 /// An event on its way into the log, with what is changed in the same transaction.
-public struct NewEvent: Sendable {
+///
+/// A class, since batches pass it along: a struct of so many parts would be copied part by part.
+public final class NewEvent: Sendable {
   /// Whose event it is.
-  public var user: UserID
+  public let user: UserID
   /// The version it was decided on, zero for a new user; nil where whatever stands is right.
-  public var expected: Version?
+  public let expected: Version?
   /// What happened.
-  public var event: Event
+  public let event: Event
   /// Names this event, chosen by the service.
-  public var id: EventID
+  public let id: EventID
   /// Who caused it.
-  public var actor: Actor
+  public let actor: Actor
   /// From where.
-  public var source: Source
+  public let source: Source
   /// The user's document after the event; nil where it stays.
-  public var document: [UInt8]?
+  public let document: [UInt8]?
   /// The user's status after the event; nil where it stays.
-  public var status: Int16?
+  public let status: Int16?
   /// What answers the request if it comes again.
-  public var receipt: Receipt?
+  public let receipt: Receipt?
 
   /// An event of `user`, decided on `expected`.
   public init(

@@ -3,8 +3,8 @@ import EventLog
 public import EventLoop
 public import HTTP
 import JSON
+public import Postgres
 import Profiles
-import Synchronization
 
 /// The HTTP interface of one event loop.
 public final class Gateway: Sendable {
@@ -13,22 +13,19 @@ public final class Gateway: Sendable {
     let underWay = RequestsUnderWay()
     let isTrustedProxy: @Sendable (String) -> Bool
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
-    private let connections = Mutex<[Connections]>([])
+    /// Whether all connections of all loops stand.
+    public let readiness: Readiness
 
-    /// `isTrustedProxy`: whose `X-Forwarded-For` counts; `report` is told of defects.
+    /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
+    /// counts; `report` is told of defects.
     public init(
+      readiness: Readiness,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
+      self.readiness = readiness
       self.isTrustedProxy = isTrustedProxy
       self.report = report
-    }
-
-    /// Whether all loops can reach the database: a client may come to any of them.
-    var isReady: Bool { connections.withLock { $0.allSatisfy(\.areReady) } }
-
-    func watch(_ connections: Connections) {
-      self.connections.withLock { $0.append(connections) }
     }
   }
 
@@ -37,12 +34,9 @@ public final class Gateway: Sendable {
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
-  public init(
-    loop: EventLoop, accounts: Accounts, connections: Connections, shared: Shared
-  ) {
+  public init(loop: EventLoop, accounts: Accounts, shared: Shared) {
     self.accounts = accounts
     self.shared = shared
-    shared.watch(connections)
     requestIDs = LoopBound(RequestIDs(), on: loop)
   }
 
@@ -125,7 +119,7 @@ extension Gateway {
   func body(
     of request: Request, types names: [String] = ["application/json"]
   ) throws(Problem) -> JSON {
-    guard let type = request.header("Content-Type"), MediaType(type).isJSON(names) else {
+    guard let type = request.header("Content-Type"), MediaType.isJSON(type, names) else {
       throw .unsupportedMediaType(accepted: names.joined(separator: " or "))
     }
     do {

@@ -14,6 +14,12 @@ struct MediaType {
       .map { $0.dropFirst("charset=".count).filter { $0 != "\"" } }
   }
 
+  /// Whether `text` names JSON in UTF-8 as one of `names`.
+  static func isJSON(_ text: String, _ names: [String]) -> Bool {
+    // The plain name, which most clients send, needs no parsing.
+    names.contains(text) || MediaType(text).isJSON(names)
+  }
+
   /// Whether it is JSON in UTF-8 under one of these names.
   func isJSON(_ names: [String]) -> Bool {
     names.contains(essence) && (charset ?? "utf-8") == "utf-8"

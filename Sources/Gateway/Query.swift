@@ -9,8 +9,12 @@ struct Query {
 
   /// Reads a query that may hold the `known` parameters, each once.
   init(_ request: Request, known: Set<String>) throws(Problem) {
+    guard let query = request.query else {
+      values = [:]
+      return
+    }
     var values: [String: String] = [:]
-    for pair in (request.query ?? "").split(separator: "&") {
+    for pair in query.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = Self.decode(parts[0]),
         let value = Self.decode(parts.count > 1 ? parts[1] : "")

@@ -28,9 +28,12 @@ public struct Listener: Sendable {
     let length = found.pointee.ai_addrlen
     var sockets: [Int32] = []
     do {
+      // A port that sockets share could be shared with another process too; a socket that
+      // doesn't share finds that out.
+      close(try Self.open(&storage, length, sharing: false))
       // The first bind fixes the port that the others share.
       for _ in 0..<count {
-        let socket = try Self.open(&storage, length)
+        let socket = try Self.open(&storage, length, sharing: true)
         sockets.append(socket)
         var bound = length
         withUnsafeMutableBytes(of: &storage) { bytes in
@@ -52,14 +55,16 @@ public struct Listener: Sendable {
   }
 
   private static func open(
-    _ storage: inout sockaddr_storage, _ length: socklen_t
+    _ storage: inout sockaddr_storage, _ length: socklen_t, sharing: Bool
   ) throws(SystemError) -> Int32 {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let socket = try SystemError.check(
       Glibc.socket(Int32(storage.ss_family), type, 0), "socket")
     var on: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
+    if sharing {
+      setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
     let bound = withUnsafeBytes(of: &storage) { bytes in
       bind(socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
     }

@@ -33,11 +33,15 @@ public final class Request: @unchecked Sendable {
   }
 
   /// The part of the target before the query.
-  public var path: Substring { target.prefix { $0 != "?" } }
+  public var path: Substring {
+    target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[..<$0] } ?? target[...]
+  }
 
   /// The part of the target after the first `?`.
   public var query: Substring? {
-    target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+    target.utf8.firstIndex(of: UInt8(ascii: "?")).map {
+      target[target.utf8.index(after: $0)...]
+    }
   }
 
   /// The value of the first header of this name, in any case.
@@ -60,8 +64,10 @@ public final class Request: @unchecked Sendable {
   }
 
   /// The values of all headers of this name, in order.
-  public func headers(_ name: String) -> [String] {
-    var search = (name: name.lowercased(), values: [String]())
+  public func headers(_ name: StaticString) -> [String] {
+    // Most requests have none, which costs no walk through all of them.
+    guard headerBytes(name) != nil else { return [] }
+    var search = (name: name.description.lowercased(), values: [String]())
     withUnsafeMutablePointer(to: &search) { search in
       _ = MHD_get_connection_values(
         connection, .HEADER_KIND,
@@ -80,14 +86,13 @@ public final class Request: @unchecked Sendable {
   /// The address of the other end of the connection, without its port.
   public var peer: String {
     guard let address = jejak_client_address(connection) else { return "" }
-    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    let length =
-      address.pointee.sa_family == sa_family_t(AF_INET6)
-      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-    guard
-      getnameinfo(
-        address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-    else { return "" }
-    return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    let family = Int32(address.pointee.sa_family)
+    let number = UnsafeRawPointer(address) + jejak_address_offset(address)
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+      guard let end = inet_ntop(family, number, text.baseAddress, socklen_t(text.count)) else {
+        return ""
+      }
+      return String(cString: end)
+    }
   }
 }

@@ -1,6 +1,5 @@
 import CPostgres
 public import EventLoop
-import Synchronization
 
 /// One connection of an event loop to PostgreSQL, in pipeline mode.
 ///
@@ -55,7 +54,12 @@ public final class Connection: Sendable {
   }
 
   struct State {
-    var phase = Phase.idle
+    var phase = Phase.idle {
+      didSet {
+        if (phase == .ready) != (oldValue == .ready) { readiness.change(to: phase == .ready) }
+      }
+    }
+    let readiness: Readiness
     var handle: OpaquePointer?
     var watched: Int32 = -1
     var wantsWrite = false
@@ -69,20 +73,22 @@ public final class Connection: Sendable {
   private let configuration: Configuration
   private let state: LoopBound<State>
   private let report: @Sendable (String) -> Void
-  private let ready = Atomic(false)
 
-  /// A connection not yet made; `report` is told, for the log, why one could not be made.
+  /// A connection not yet made, which `readiness` counts from now on; `report` is told, for the
+  /// log, why one could not be made.
   public init(
-    loop: EventLoop, configuration: Configuration, report: @escaping @Sendable (String) -> Void
+    loop: EventLoop, configuration: Configuration, readiness: Readiness = Readiness(),
+    report: @escaping @Sendable (String) -> Void
   ) {
     self.loop = loop
     self.configuration = configuration
     self.report = report
-    state = LoopBound(State(), on: loop)
+    readiness.expectOne()
+    state = LoopBound(State(readiness: readiness), on: loop)
   }
 
-  /// Whether exchanges are taken; any thread may ask.
-  public var isReady: Bool { ready.load(ordering: .relaxed) }
+  /// Whether exchanges are taken.
+  public var isReady: Bool { state.value.phase == .ready }
 
   /// How many exchanges wait for their answer.
   public var pending: Int { state.value.exchanges.count }
@@ -180,7 +186,6 @@ public final class Connection: Sendable {
       switch outcome {
       case .success:
         state.value.phase = .ready
-        ready.store(true, ordering: .relaxed)
         state.value.failures = 0
         state.value.lastError = nil
       case .failure(let error):
@@ -207,7 +212,6 @@ public final class Connection: Sendable {
 
   /// Fails what is under way, and connects again after a pause that grows with each failure.
   private func drop(because error: PostgresError) {
-    ready.store(false, ordering: .relaxed)
     unwatchSocket()
     if let handle = state.value.handle { PQfinish(handle) }
     state.value.handle = nil

@@ -5,7 +5,7 @@ import Profiles
 extension Gateway {
   /// `GET /v1/users/me`
   func fetch(_ request: Request) async throws(Problem) -> Response {
-    if request.query != nil { _ = try Query(request, known: []) }
+    _ = try Query(request, known: [])
     let holder = try await holder(request)
     if request.headerBytes("If-None-Match") != nil, try isUnchanged(request, holder.version) {
       var response = Response(status: 304)

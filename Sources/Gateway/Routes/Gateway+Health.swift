@@ -1,5 +1,5 @@
-import Accounts
 import HTTP
+import Postgres
 
 extension Gateway {
   /// `GET /livez`: the process answers.
@@ -7,9 +7,11 @@ extension Gateway {
     Self.ok
   }
 
-  /// `GET /readyz`: the database's connections stand, which are opened when its schema is right.
+  /// `GET /readyz`: every loop's connections stand, which are opened once the schema is right.
   func ready(_ request: Request) throws(Problem) -> Response {
-    guard shared.isReady else { throw .unavailable("The database can't be reached.") }
+    guard shared.readiness.isComplete else {
+      throw .unavailable("The database can't be used yet, or was lost.")
+    }
     return Self.ok
   }
 

@@ -12,9 +12,11 @@ enum Preflight {
   static let oldestServer = 150_000
 
   /// Checks the database, and migrates it if so told; returns what was applied.
-  static func run(_ target: String, migrate: Bool) throws -> [String] {
+  ///
+  /// `connections` is how many the service is going to open.
+  static func run(_ target: String, migrate: Bool, connections: Int) throws -> [String] {
     do {
-      try check(target)
+      try check(target, connections)
       let migrator = try Migrator(target: target)
       let pending = try migrator.pending()
       guard !pending.isEmpty else { return [] }
@@ -27,12 +29,14 @@ enum Preflight {
     }
   }
 
-  private static func check(_ target: String) throws {
+  private static func check(_ target: String, _ connections: Int) throws {
     let connection = try BlockingConnection(target: target, applicationName: "jejak serve")
     let facts = try connection.query(
       """
       select pg_backend_pid(), current_setting('server_version_num')::integer,
-             current_setting('server_encoding'), pg_is_in_recovery()
+             current_setting('server_encoding'), pg_is_in_recovery(),
+             current_setting('max_connections')::integer
+               - current_setting('superuser_reserved_connections')::integer
       """)
     // A pooler tells a process id of its own making, and hands each transaction to another
     // backend, where no statement is prepared.
@@ -49,6 +53,11 @@ enum Preflight {
     }
     guard facts.string(0, 2) == "UTF8" else {
       throw CommandError("the database's encoding is \(facts.string(0, 2) ?? "?"), not UTF8")
+    }
+    let allowed: Int32 = facts.integer(0, 4)
+    guard connections < allowed else {
+      throw CommandError(
+        "\(connections) connections are needed, and the server allows \(allowed); set JEJAK_LOOPS")
     }
     guard !facts.bool(0, 3) else {
       throw Unreachable(reason: "the server is a standby, which takes no writes")

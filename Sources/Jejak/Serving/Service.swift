@@ -5,6 +5,7 @@ import Gateway
 import Glibc
 import HTTP
 import Logging
+import Postgres
 import Profiles
 import Settings
 
@@ -13,11 +14,11 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Time between two tidyings of what has outlived its time.
+  private static let tidySeconds = 600
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
-  /// Seconds between looks for receipts to forget.
-  private static let forgettingInterval = 600
 
   private let settings: Settings
   private let logger: Logger
@@ -39,11 +40,16 @@ final class Service {
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let count = settings.loops ?? cores
     // A taken port is told before a database is started.
-    listener = try Listener(
-      host: settings.listen.host.description, port: settings.listen.port, count: count)
+    do {
+      listener = try Listener(
+        host: settings.listen.host.description, port: settings.listen.port, count: count)
+    } catch {
+      throw CommandError("can't listen on \(settings.listen): \(error)")
+    }
     database = try Database(settings)
     let proxies = settings.trustedProxies
     shared = Gateway.Shared(
+      readiness: Readiness(),
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -65,12 +71,13 @@ final class Service {
 
   /// Serves until a signal says stop.
   func run() throws -> ExitStatus {
-    var status = ExitStatus.success
-    do {
-      if try prepareDatabase() { watch() }
-    } catch {
-      logger.error("the database can't be used", ["reason": .string("\(error)")])
-      status = .failure
+    let status: ExitStatus
+    switch prepareDatabase() {
+    case .ready:
+      watch()
+      status = .success
+    case .stopped: status = .success
+    case .unusable: status = .failure
     }
     logger.info("stopping")
     for loop in loops { loop.stop(within: settings.shutdownGrace) }
@@ -91,29 +98,40 @@ final class Service {
     return host.isV6 ? "[\(host)]:\(listener.port)" : "\(host):\(listener.port)"
   }
 
-  /// Waits until the database is there and has the right schema; false where a signal came first.
-  private func prepareDatabase() throws -> Bool {
+  private enum Preparation {
+    case ready
+    case unusable
+    case stopped
+  }
+
+  /// Waits until the database is there and has the right schema, or says why it can't be used.
+  private func prepareDatabase() -> Preparation {
     var pause = Self.firstPause
     var isAnnounced = false
     while true {
       do {
-        let applied = try Preflight.run(database.target, migrate: settings.migrate)
+        let applied = try Preflight.run(
+          database.target, migrate: settings.migrate,
+          connections: loops.count * Connections.count)
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         for loop in loops { loop.openConnections() }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
-        return true
+        return .ready
       } catch let unreachable as Preflight.Unreachable {
         if !isAnnounced { announce() }
         isAnnounced = true
         logger.warning("no database yet", ["reason": .string(unreachable.reason)])
+      } catch {
+        logger.error("the database can't be used", ["reason": .string("\(error)")])
+        return .unusable
       }
-      if StopSignals.wait(atMost: pause) { return false }
+      if StopSignals.wait(atMost: pause) { return .stopped }
       pause = min(pause * 2, Self.longestPause)
     }
   }
 
-  /// Keeps the embedded database running and forgets old receipts, until a signal says stop.
+  /// Keeps the embedded database running and its tables tidy, until a signal says stop.
   private func watch() {
     var seconds = 0
     while !StopSignals.wait(atMost: .seconds(1)) {
@@ -122,7 +140,7 @@ final class Service {
       } catch {
         logger.error("the database is down", ["reason": .string("\(error)")])
       }
-      if seconds % Self.forgettingInterval == 0 { loops.first?.forgetReceipts() }
+      if seconds % Self.tidySeconds == 0 { loops.first?.tidy() }
       seconds += 1
     }
   }

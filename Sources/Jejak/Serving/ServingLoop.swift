@@ -18,7 +18,9 @@ final class ServingLoop: Sendable {
     shared: Gateway.Shared, logger: Logger
   ) throws {
     let loop = try EventLoop()
-    let connections = Connections(loop: loop, target: target) { reason in
+    let connections = Connections(
+      loop: loop, target: target, readiness: shared.readiness
+    ) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
     let accounts = Accounts(
@@ -26,8 +28,7 @@ final class ServingLoop: Sendable {
     ) { reason in
       logger.warning("deferred work", ["reason": .string(reason)])
     }
-    let gateway = Gateway(
-      loop: loop, accounts: accounts, connections: connections, shared: shared)
+    let gateway = Gateway(loop: loop, accounts: accounts, shared: shared)
     server = Server(loop: loop, refuse: { gateway.refuse($0, $1) }) { await gateway.answer($0) }
     self.loop = loop
     self.connections = connections
@@ -47,8 +48,9 @@ final class ServingLoop: Sendable {
     loop.execute { [connections] in connections.open() }
   }
 
-  func forgetReceipts() {
-    loop.execute { [accounts] in accounts.forgetReceipts() }
+  /// Deletes what has outlived its time: receipts and sessions.
+  func tidy() {
+    loop.execute { [accounts] in accounts.tidy() }
   }
 
   /// Stops accepting, answers what has come, writes what was deferred, and ends; `join` waits.

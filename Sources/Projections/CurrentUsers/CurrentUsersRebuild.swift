@@ -28,6 +28,10 @@ public struct CurrentUsersRebuild: ~Copyable {
   private static let finalRoundLimit: Int64 = 2_000
   /// Rounds after which the exchange is made, however much is left.
   private static let roundLimit = 20
+  /// The longest wait for the table's lock, during which fetches and appends wait too.
+  private static let lockPatience = "200ms"
+  /// Tries to have the table's lock, a second apart.
+  private static let lockAttempts = 600
   /// Events read at a time.
   private static let fetchSize = 5_000
 
@@ -69,7 +73,7 @@ public struct CurrentUsersRebuild: ~Copyable {
       let (reached, count) = try catchUp(from: position)
       (position, events, rounds) = (reached, events + count, rounds + 1)
     }
-    let (pause, last, count, users) = try exchange(from: position)
+    let (pause, last, count, users) = try exchangeSoon(from: &position, &events)
     return Report(
       position: last, events: events + count, users: users,
       duration: Instant.now() - begin, pause: pause)
@@ -144,6 +148,22 @@ public struct CurrentUsersRebuild: ~Copyable {
     return (reached, reached.rawValue - position.rawValue)
   }
 
+  /// Makes the exchange as soon as no long reader of the table stands in its way.
+  private func exchangeSoon(
+    from position: inout Position, _ events: inout Int64
+  ) throws -> (pause: Duration, Position, events: Int64, users: Int64) {
+    for _ in 1..<Self.lockAttempts {
+      do {
+        return try exchange(from: position)
+      } catch let failure as BlockingConnection.Failure where failure.sqlState == "55P03" {
+        try writer.script("select pg_sleep(1)")
+        let (reached, count) = try catchUp(from: position)
+        (position, events) = (reached, events + count)
+      }
+    }
+    return try exchange(from: position)
+  }
+
   /// Folds the last events and exchanges the tables while nothing is read or appended.
   ///
   /// The table's lock comes before that of `log_head`: an append takes them in that order too.
@@ -152,8 +172,10 @@ public struct CurrentUsersRebuild: ~Copyable {
   ) throws -> (pause: Duration, Position, events: Int64, users: Int64) {
     var begin = Instant.now()
     let (last, count) = try writer.transaction { () throws -> (Position, Int64) in
-      try writer.script("lock table current_users in access exclusive mode")
+      try writer.script("set local lock_timeout = '\(Self.lockPatience)'")
       begin = Instant.now()
+      try writer.script("lock table current_users in access exclusive mode")
+      try writer.script("set local lock_timeout = 0")
       try writer.script("select 1 from log_head for update")
       let result = try catchUp(from: position)
       try writer.script(
