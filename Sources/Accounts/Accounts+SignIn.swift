@@ -97,6 +97,6 @@ extension Accounts {
   private func noteFailure(of user: CurrentUser, _ source: Source) {
     let event = NewEvent(
       user: user.id, expected: nil, event: .signInFailed, actor: .system, source: source)
-    later { [self] in _ = try await appends.append(event) }
+    later { [self] in _ = try await chains.append(event) }
   }
 }

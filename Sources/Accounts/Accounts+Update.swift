@@ -14,54 +14,35 @@ extension Accounts {
     _ holder: Holder, by patch: ProfilePatch, if precondition: Precondition?, source: Source,
     receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) async throws(AccountsError) -> CurrentUser {
-    let known = try await turns.take(holder.user)
-    do throws(AccountsError) {
-      let user = try await update(
-        known, of: holder.userID, by: patch, if: precondition, source, receipt)
-      turns.pass(holder.userID, user)
-      return user
-    } catch {
-      // A refusal of this command says nothing against the state it was refused on, but the
-      // state is not at hand here; the next one loads it.
-      turns.pass(holder.userID, nil)
-      throw error
-    }
-  }
-
-  private func update(
-    _ known: CurrentUser?, of id: UserID, by patch: ProfilePatch, if precondition: Precondition?,
-    _ source: Source, _ receipt: (@Sendable (CurrentUser) -> Receipt)?
-  ) async throws(AccountsError) -> CurrentUser {
-    var known = known
+    var known = holder.user
     for _ in 0..<Self.attemptLimit {
-      let current: CurrentUser
-      if let known { current = known } else { current = try await load(id) }
-      if let precondition, !precondition(current.version) { throw .preconditionFailed(current) }
-      var user = try current.decidable()
-      guard let event = try decide(user, patch) else {
-        if let receipt { try await keep([receipt(current)]) }
-        return current
+      let outcome = try await chains.run(on: known) { current throws(AccountsError) in
+        try decide(current, patch, precondition, source, receipt)
       }
-      user.apply(event)
-      let pending = CurrentUser(
-        id: id, version: user.version, accessVersion: user.accessVersion,
-        document: user.document, createdAt: current.createdAt, updatedAt: nil)
-      let new = NewEvent(
-        user: id, expected: current.version, event: event, actor: .user(id), source: source,
-        document: pending.document, receipt: receipt?(pending))
-      do {
-        let appended = try await appends.append(new)
-        return CurrentUser(
-          id: id, version: appended.version, accessVersion: current.accessVersion,
-          document: pending.document, createdAt: current.createdAt,
-          updatedAt: appended.recordedAt)
-      } catch .versionConflict {
-        known = nil
-      } catch {
-        throw AccountsError(error)
+      if let outcome {
+        if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
+        return outcome.user
       }
+      known = try await load(holder.userID)
     }
     throw .overloaded
+  }
+
+  private func decide(
+    _ current: CurrentUser, _ patch: ProfilePatch, _ precondition: Precondition?,
+    _ source: Source, _ receipt: (@Sendable (CurrentUser) -> Receipt)?
+  ) throws(AccountsError) -> Chains.Decision {
+    if let precondition, !precondition(current.version) { throw .preconditionFailed(current) }
+    var user = try current.decidable()
+    guard let event = try decide(user, patch) else { return .unchanged }
+    user.apply(event)
+    let pending = CurrentUser(
+      id: user.id, version: user.version, accessVersion: user.accessVersion,
+      document: user.document, createdAt: current.createdAt, updatedAt: nil)
+    let new = NewEvent(
+      user: user.id, expected: current.version, event: event, actor: .user(user.id),
+      source: source, document: pending.document, receipt: receipt?(pending))
+    return .append(new, pending)
   }
 
   private func decide(_ user: User, _ patch: ProfilePatch) throws(AccountsError) -> Event? {

@@ -34,15 +34,16 @@ public final class Accounts: Sendable {
   let loop: EventLoop
   let connections: Connections
   let hashing: PasswordHashing
-  let appends: AppendLane
-  let turns: UserTurns
+  let chains: Chains
   let holders: HolderLane
   private let report: @Sendable (String) -> Void
   private let deferred: LoopBound<Int>
 
-  /// Accounts on `loop`; `report` is told of what goes wrong after the answer was given.
+  /// Accounts on `loop`, whose events go through `chains`, wherever those are; `report` is told of
+  /// what goes wrong after the answer was given.
   public init(
-    loop: EventLoop, connections: Connections, hashing: PasswordHashing, rules: Rules,
+    loop: EventLoop, connections: Connections, chains: Chains, hashing: PasswordHashing,
+    rules: Rules,
     report: @escaping @Sendable (String) -> Void
   ) {
     self.loop = loop
@@ -50,8 +51,7 @@ public final class Accounts: Sendable {
     self.hashing = hashing
     self.rules = rules
     self.report = report
-    appends = AppendLane(loop: loop, connection: connections.append)
-    turns = UserTurns(loop: loop)
+    self.chains = chains
     holders = HolderLane(
       loop: loop, connection: connections.fetch, lifetimes: rules.lifetimes)
     deferred = LoopBound(0, on: loop)
@@ -65,7 +65,7 @@ public final class Accounts: Sendable {
   }
 
   /// Whether work that outlives its answer is still under way; a stopping service waits for it.
-  public var hasDeferredWork: Bool { deferred.value > 0 || appends.waiting > 0 }
+  public var hasDeferredWork: Bool { deferred.value > 0 }
 
   /// Runs `work` after the answer, so that it doesn't tell by its time what it does.
   func later(_ work: @escaping @Sendable () async throws -> Void) {
@@ -102,13 +102,16 @@ public final class Accounts: Sendable {
     _ steps: [(Statement, Parameters)], then event: NewEvent
   ) async throws(AppendError) -> (rows: [Rows], appended: Appended) {
     let append = (AppendStatement.statement, AppendStatement.parameters([event], strict: true))
+    var rows: [Rows]
     do {
-      var rows = try await connections.other.transaction(steps + [append])
-      let last = rows.removeLast()
-      return (rows, AppendStatement.appended(last, 0))
+      rows = try await connections.other.transaction(steps + [append])
     } catch {
       throw AppendError(error)
     }
+    guard let appended = AppendStatement.outcome(rows.removeLast()).first ?? nil else {
+      throw .failed("a strict append left its event out")
+    }
+    return (rows, appended)
   }
 
   /// The user as the read model holds them now.

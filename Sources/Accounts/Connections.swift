@@ -6,13 +6,12 @@ public import Postgres
 /// another kind.
 public final class Connections: Sendable {
   let fetch: Connection
-  let append: Connection
   private let others: [Connection]
 
   /// Connections for rare transactions and lists.
   private static let otherCount = 2
   /// Connections of one loop.
-  public static let count = 2 + otherCount
+  public static let count = 1 + otherCount
 
   /// What every connection of the service holds to, whatever the server's defaults are.
   private static let setup = [
@@ -34,19 +33,16 @@ public final class Connections: Sendable {
   ) {
     func make(_ statements: [Statement]) -> Connection {
       Connection(
-        loop: loop,
-        configuration: .init(
-          target: target, applicationName: "jejak", setup: Self.setup, statements: statements),
-        readiness: readiness, report: report)
+        loop: loop, configuration: Self.configuration(target, statements), readiness: readiness,
+        report: report)
     }
     fetch = make([Holder.statement])
-    append = make([AppendStatement.statement])
     others = (0..<Self.otherCount).map { _ in
       make(SQL.all + History.statements + [History.fieldsChangedSince, AppendStatement.statement])
     }
   }
 
-  private var all: [Connection] { [fetch, append] + others }
+  private var all: [Connection] { [fetch] + others }
 
   /// Begins to connect; on the loop.
   public func open() {
@@ -61,6 +57,13 @@ public final class Connections: Sendable {
   /// The connection for a rare transaction or a list: the one on which the least waits.
   var other: Connection {
     // The array is never empty.
-    others.min { $0.pending < $1.pending } ?? append
+    others.min { $0.pending < $1.pending } ?? fetch
+  }
+
+  /// How every connection of the service is made.
+  static func configuration(
+    _ target: String, _ statements: [Statement]
+  ) -> Connection.Configuration {
+    .init(target: target, applicationName: "jejak", setup: setup, statements: statements)
   }
 }

@@ -29,6 +29,13 @@ public struct CurrentUser: Sendable {
     self.updatedAt = updatedAt
   }
 
+  /// The user once the event that makes it is in the log.
+  func committed(_ appended: Appended) -> CurrentUser {
+    CurrentUser(
+      id: id, version: appended.version, accessVersion: accessVersion, document: document,
+      createdAt: createdAt ?? appended.recordedAt, updatedAt: appended.recordedAt)
+  }
+
   /// The columns that `init(_:_:from:)` reads, in its order.
   static let columns = """
     u.user_id, u.version, u.access_version, u.document, u.created_at, u.updated_at

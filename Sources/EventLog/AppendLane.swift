@@ -1,12 +1,20 @@
 public import EventLoop
 public import Postgres
-import Profiles
+public import Profiles
 
 /// Group commit: what is to be appended while one batch is under way becomes the next batch.
 ///
 /// A batch is one call of `append_events`: one round trip, one transaction, one flush to disk. It
-/// grows by itself as the load does. If it fails as a whole, its events are tried one by one, so
-/// that a bad one harms no neighbour. A lane belongs to one event loop.
+/// grows by itself as the load does. If it fails as a whole, its users' events are tried apart,
+/// so that a bad one harms no neighbour.
+///
+/// Several events of one user may wait, each decided on what the one before it will make of the
+/// profile: a chain. A chain stands and falls together. When one of its events fails, those
+/// behind it fail in the same moment, before anything else can be decided or sent: a version
+/// that somebody else has made meanwhile must not be taken for the one that was foreseen.
+///
+/// A lane belongs to one event loop; a process has one, so that batches are as large as can be
+/// and `log_head` is contended for by other processes alone.
 public final class AppendLane: Sendable {
   /// Events of one batch at most.
   public static let batchLimit = 512
@@ -24,6 +32,7 @@ public final class AppendLane: Sendable {
   private struct State {
     var waiting: [Waiting] = []
     var underWay = false
+    var failed: (UserID) -> Void = { _ in }
   }
 
   private let connection: Connection
@@ -36,10 +45,13 @@ public final class AppendLane: Sendable {
     loop.atEndOfTurn { [weak self] in self?.sendBatch() }
   }
 
-  /// How many events wait for a batch.
-  public var waiting: Int { state.value.waiting.count }
+  /// Sets what is called when an event of a user has failed, before anyone learns of it; on the
+  /// loop.
+  public func whenFailed(_ body: @escaping (UserID) -> Void) {
+    state.value.failed = body
+  }
 
-  /// Appends `event` with whatever else is appended at this moment.
+  /// Appends `event` with whatever else is appended at this moment; on the loop.
   public func append(_ event: NewEvent) async throws(AppendError) -> Appended {
     guard state.value.waiting.count < Self.queueLimit else { throw .overloaded }
     let outcome: Outcome = await withUnsafeContinuation { continuation in
@@ -57,15 +69,20 @@ public final class AppendLane: Sendable {
     }
   }
 
-  /// Takes events from the queue in order, one of each user; what is left keeps its order.
+  /// Takes events from the queue in order: of each user one event, or a chain in one piece.
   private func takeBatch() -> [Waiting] {
-    var users = Set<UserID>(minimumCapacity: state.value.waiting.count)
+    var last = [UserID: NewEvent?](minimumCapacity: state.value.waiting.count)
     var batch: [Waiting] = []
     var left: [Waiting] = []
     for waiting in state.value.waiting {
-      if batch.count < Self.batchLimit, users.insert(waiting.event.user).inserted {
+      let event = waiting.event
+      let follows = last[event.user].map { $0.map(event.follows) ?? false } ?? true
+      if follows && batch.count < Self.batchLimit {
+        last[event.user] = .some(event)
         batch.append(waiting)
       } else {
+        // What comes behind an event that stays stays too.
+        last[event.user] = .some(nil)
         left.append(waiting)
       }
     }
@@ -78,21 +95,34 @@ public final class AppendLane: Sendable {
     connection.send([(AppendStatement.statement, parameters)]) { [self] outcome in
       switch outcome {
       case .success(let results):
+        let appended = AppendStatement.outcome(results[0])
+        complete(batch.indices.map { index in
+          let landed = index < appended.count ? appended[index] : nil
+          return (batch[index], landed.map(Outcome.success) ?? .failure(.versionConflict))
+        })
         finished()
-        complete(batch, results[0])
       case .failure(.refused) where batch.count > 1:
-        sendOneByOne(batch, finished)
+        sendApart(batch, finished)
       case .failure(let error):
+        complete(batch.map { ($0, .failure(AppendError(error))) })
         finished()
-        let failure = Outcome.failure(AppendError(error))
-        for waiting in batch { waiting.continuation.resume(returning: failure) }
       }
     }
   }
 
-  private func sendOneByOne(_ batch: [Waiting], _ finished: @escaping () -> Void) {
-    var left = batch.count
-    for waiting in batch {
+  /// Tries the events of a failed batch one by one, a chain's first event for all of it.
+  private func sendApart(_ batch: [Waiting], _ finished: @escaping () -> Void) {
+    var users = Set<UserID>()
+    let (first, behind) = batch.reduce(into: ([Waiting](), [Waiting]())) { parts, waiting in
+      if users.insert(waiting.event.user).inserted {
+        parts.0.append(waiting)
+      } else {
+        parts.1.append(waiting)
+      }
+    }
+    complete(behind.map { ($0, .failure(.versionConflict)) })
+    var left = first.count
+    for waiting in first {
       send([waiting]) {
         left -= 1
         if left == 0 { finished() }
@@ -100,15 +130,32 @@ public final class AppendLane: Sendable {
     }
   }
 
-  private func complete(_ batch: [Waiting], _ rows: Rows) {
-    var outcomes = [Outcome](repeating: .failure(.versionConflict), count: batch.count)
-    for row in 0..<rows.count {
-      let ordinal: Int32 = rows.integer(row, 0)
-      outcomes[Int(ordinal) - 1] = .success(AppendStatement.appended(rows, row))
+  /// Breaks the chains of what failed, and then tells everyone.
+  private func complete(_ outcomes: [(Waiting, Outcome)]) {
+    var broken = Set<UserID>()
+    for case (let waiting, .failure) in outcomes { broken.insert(waiting.event.user) }
+    var behind: [Waiting] = []
+    if !broken.isEmpty {
+      let failed = state.value.failed
+      for user in broken { failed(user) }
+      behind = state.value.waiting.filter { broken.contains($0.event.user) && $0.event.isDecided }
+      state.value.waiting.removeAll { broken.contains($0.event.user) && $0.event.isDecided }
     }
-    for (waiting, outcome) in zip(batch, outcomes) {
-      waiting.continuation.resume(returning: outcome)
+    for (waiting, outcome) in outcomes { waiting.continuation.resume(returning: outcome) }
+    for waiting in behind {
+      waiting.continuation.resume(returning: .failure(.versionConflict))
     }
+  }
+}
+
+extension NewEvent {
+  /// Whether the event was decided on a version, and can lose.
+  fileprivate var isDecided: Bool { expected != nil }
+
+  /// Whether the event was decided on what `previous` makes of the profile.
+  fileprivate func follows(_ previous: NewEvent) -> Bool {
+    guard let expected, let before = previous.expected else { return false }
+    return event.stream == previous.event.stream && expected == before.next
   }
 }
 

@@ -9,19 +9,24 @@ public enum AppendStatement {
   public static let statement = Statement(
     "append_events",
     """
-    select ordinal, position, version, recorded_at from append_events(
-      $1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::text[], $6::smallint[],
-      $7::smallint[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::bytea[],
-      $13::bytea[], $14::bytea[], $15::smallint[], $16::bytea[], $17::bytea[], $18::bytea[],
-      $19::boolean)
+    select head, appended_at, versions from append_events(
+      $1::uuid[], $2::smallint[], $3::smallint[], $4::boolean[], $5::integer[], $6::uuid[],
+      $7::text[], $8::smallint[], $9::smallint[], $10::uuid[], $11::text[], $12::text[],
+      $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::smallint[], $18::bytea[],
+      $19::bytea[], $20::bytea[], $21::boolean)
     """)
 
   /// Binds a batch; with `strict`, one event that lost undoes them all.
+  ///
+  /// Events of one user are of one stream and stand in order, each decided on the one before it.
   public static func parameters(_ batch: [NewEvent], strict: Bool) -> Parameters {
     let payloads = batch.map { Sealing.seal(payload(of: $0)) }
+    let (ranks, isLast) = chains(batch)
     var parameters = Parameters()
     parameters.add(array: batch) { $0.user }
     parameters.add(array: batch) { $0.event.stream.rawValue }
+    parameters.add(array: ranks) { $0 }
+    parameters.add(array: isLast) { $0 }
     parameters.add(array: batch) { $0.expected?.rawValue }
     parameters.add(array: batch) { $0.id }
     parameters.add(array: batch) { $0.event.type }
@@ -33,8 +38,9 @@ public enum AppendStatement {
     parameters.add(array: batch) { arrayLiteral($0.event.changedFields) }
     parameters.add(array: payloads) { $0 }
     parameters.add(array: payloads) { SHA256.digest(of: $0) }
-    parameters.add(array: batch) { $0.document }
-    parameters.add(array: batch) { $0.status }
+    // Of a chain only the last document is written; the others need not be sent.
+    parameters.add(array: batch.indices) { isLast[$0] ? batch[$0].document : nil }
+    parameters.add(array: batch.indices) { isLast[$0] ? batch[$0].status : nil }
     parameters.add(array: batch) { $0.receipt?.key }
     parameters.add(array: batch) { $0.receipt?.request }
     parameters.add(array: batch) { $0.receipt?.answer }
@@ -42,11 +48,30 @@ public enum AppendStatement {
     return parameters
   }
 
-  /// Reads where the event in row `row` landed.
-  public static func appended(_ rows: Rows, _ row: Int) -> Appended {
-    Appended(
-      position: Position(rows.integer(row, 1)), version: Version(rows.integer(row, 2)),
-      recordedAt: rows.timestamp(row, 3))
+  /// Reads where each event of a batch landed; nil for one whose version was not the expected.
+  public static func outcome(_ rows: Rows) -> [Appended?] {
+    var position: Int64 = rows.integer(0, 0)
+    let recordedAt = rows.timestamp(0, 1)
+    return rows.integers(0, 2, as: Int32.self).map { version in
+      guard let version else { return nil }
+      position += 1
+      return Appended(
+        position: Position(position), version: Version(version), recordedAt: recordedAt)
+    }
+  }
+
+  /// Each event's place among those of its user, and whether it is the last of them.
+  private static func chains(_ batch: [NewEvent]) -> (ranks: [Int16], isLast: [Bool]) {
+    var ranks = [Int16](repeating: 0, count: batch.count)
+    var isLast = [Bool](repeating: true, count: batch.count)
+    guard batch.count > 1 else { return (ranks, isLast) }
+    var latest = [UserID: Int](minimumCapacity: batch.count)
+    for (index, event) in batch.enumerated() {
+      guard let previous = latest.updateValue(index, forKey: event.user) else { continue }
+      ranks[index] = ranks[previous] + 1
+      isLast[previous] = false
+    }
+    return (ranks, isLast)
   }
 
   private static func payload(of event: NewEvent) -> [UInt8] {

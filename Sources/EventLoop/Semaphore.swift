@@ -3,10 +3,11 @@ import Glibc
 /// A counting semaphore of the system.
 ///
 /// `@unchecked Sendable`: `sem_t` is made for use by many threads; the class gives it a fixed address.
-final class Semaphore: @unchecked Sendable {
+public final class Semaphore: @unchecked Sendable {
   private let handle: UnsafeMutablePointer<sem_t>
 
-  init() {
+  /// A semaphore at zero.
+  public init() {
     handle = .allocate(capacity: 1)
     sem_init(handle, 0, 0)
   }
@@ -16,11 +17,13 @@ final class Semaphore: @unchecked Sendable {
     handle.deallocate()
   }
 
-  func signal() {
+  /// Lets one waiter pass, now or later.
+  public func signal() {
     sem_post(handle)
   }
 
-  func wait() {
+  /// Waits for a signal of its own.
+  public func wait() {
     while sem_wait(handle) == -1 && errno == EINTR {}
   }
 }

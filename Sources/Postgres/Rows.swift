@@ -44,6 +44,25 @@ public final class Rows: @unchecked Sendable {
     return I(bigEndian: bytes.loadUnaligned(as: I.self))
   }
 
+  /// A one-dimensional array column of `smallint`, `integer` or `bigint`; nil for each null.
+  public func integers<I: FixedWidthInteger>(_ row: Int, _ column: Int, as: I.Type) -> [I?] {
+    let bytes = bytes(row, column)
+    // The header of array_send: dimensions, a flag for nulls, element type, length, lower bound.
+    let headerCount = 20
+    guard bytes.count >= headerCount else { return [] }
+    func integer<J: FixedWidthInteger>(at offset: Int, as: J.Type) -> J {
+      J(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: J.self))
+    }
+    var offset = headerCount
+    return (0..<integer(at: 12, as: Int32.self)).map { _ in
+      let length = integer(at: offset, as: Int32.self)
+      offset += 4
+      guard length == MemoryLayout<I>.size else { return nil }
+      defer { offset += Int(length) }
+      return integer(at: offset, as: I.self)
+    }
+  }
+
   /// A `boolean` column.
   @inlinable
   public func bool(_ row: Int, _ column: Int) -> Bool {

@@ -26,6 +26,7 @@ final class Service {
   private let listener: Listener
   private let shared: Gateway.Shared
   private let pool: WorkerPool
+  private let chains: Chains
   private let loops: [ServingLoop]
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
@@ -59,12 +60,18 @@ final class Service {
     let rules = Accounts.Rules(
       schema: schema, passwords: passwords,
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax))
+    let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    chains = Chains(
+      loop: eventLoops[0], target: database.target, readiness: shared.readiness
+    ) { reason in
+      logger.warning("database connection", ["reason": .string(reason)])
+    }
     var loops: [ServingLoop] = []
-    for (number, socket) in listener.sockets.enumerated() {
+    for (number, loop) in eventLoops.enumerated() {
       loops.append(
         try ServingLoop(
-          number: number, socket: socket, target: database.target, hashing: hashing,
-          rules: rules, shared: shared, logger: logger))
+          loop, number: number, socket: listener.sockets[number], target: database.target,
+          chains: chains, hashing: hashing, rules: rules, shared: shared, logger: logger))
     }
     self.loops = loops
   }
@@ -80,8 +87,7 @@ final class Service {
     case .unusable: status = .failure
     }
     logger.info("stopping")
-    for loop in loops { loop.stop(within: settings.shutdownGrace) }
-    for loop in loops { loop.join() }
+    stop()
     pool.close()
     try database.close()
     logger.info("stopped")
@@ -91,6 +97,16 @@ final class Service {
   /// Says where it listens, as soon as nothing is known that it can never serve.
   private func announce() {
     Output.write("jejak: listening on http://\(authority)\n")
+  }
+
+  /// Every loop is drained before any ends: they append through one of them.
+  private func stop() {
+    let drained = Semaphore()
+    for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
+    for _ in loops { drained.wait() }
+    chains.close()
+    for loop in loops { loop.stop() }
+    for loop in loops { loop.join() }
   }
 
   private var authority: String {
@@ -112,8 +128,9 @@ final class Service {
       do {
         let applied = try Preflight.run(
           database.target, migrate: settings.migrate,
-          connections: loops.count * Connections.count)
+          connections: loops.count * Connections.count + Chains.connectionCount)
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
+        chains.open()
         for loop in loops { loop.openConnections() }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])

@@ -13,18 +13,18 @@ final class ServingLoop: Sendable {
   private let server: Server
   private let logger: Logger
 
+  /// Takes over `loop`, which is not yet running, and starts it.
   init(
-    number: Int, socket: Int32, target: String, hashing: PasswordHashing, rules: Accounts.Rules,
-    shared: Gateway.Shared, logger: Logger
+    _ loop: EventLoop, number: Int, socket: Int32, target: String, chains: Chains,
+    hashing: PasswordHashing, rules: Accounts.Rules, shared: Gateway.Shared, logger: Logger
   ) throws {
-    let loop = try EventLoop()
     let connections = Connections(
       loop: loop, target: target, readiness: shared.readiness
     ) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
     let accounts = Accounts(
-      loop: loop, connections: connections, hashing: hashing, rules: rules
+      loop: loop, connections: connections, chains: chains, hashing: hashing, rules: rules
     ) { reason in
       logger.warning("deferred work", ["reason": .string(reason)])
     }
@@ -53,8 +53,8 @@ final class ServingLoop: Sendable {
     loop.execute { [accounts] in accounts.tidy() }
   }
 
-  /// Stops accepting, answers what has come, writes what was deferred, and ends; `join` waits.
-  func stop(within grace: Duration) {
+  /// Stops accepting, answers what has come, writes what was deferred; then calls `drained`.
+  func drain(within grace: Duration, _ drained: @escaping @Sendable () -> Void) {
     Task(executorPreference: loop) { [self] in
       await server.drain(within: grace)
       let deadline = Instant.now() + grace
@@ -62,9 +62,12 @@ final class ServingLoop: Sendable {
         await loop.sleep(for: .milliseconds(5))
       }
       connections.close()
-      loop.stop()
+      drained()
     }
   }
+
+  /// Ends the loop; `join` waits for that.
+  func stop() { loop.stop() }
 
   func join() { thread.join() }
 }
