@@ -26,26 +26,23 @@ extension Accounts {
       createdAt: rows.timestamp(0, 2))
   }
 
-  /// Rows that one transaction of `tidy` deletes at most.
-  private static let tidiedAtOnce: Int64 = 10_000
+  /// Rows that one transaction deletes at most.
+  private static let deletedAtOnce: Int64 = 10_000
 
   /// Deletes receipts and sessions whose time is over, a bounded number in each transaction.
   public func tidy() {
     later { [self] in
-      try await deleteAll(SQL.forgetReceipts, olderThan: Self.receiptLifetime)
-      try await deleteAll(SQL.forgetSessions, olderThan: rules.lifetimes.idle)
-    }
-  }
-
-  private func deleteAll(
-    _ statement: Statement, olderThan age: Duration
-  ) async throws(AccountsError) {
-    var parameters = Parameters()
-    parameters.add(age)
-    parameters.add(Self.tidiedAtOnce)
-    var deleted = Self.tidiedAtOnce
-    while deleted == Self.tidiedAtOnce {
-      deleted = try await transaction([(statement, parameters)])[0].integer(0, 0)
+      for (statement, lifetime) in [
+        (SQL.forgetReceipts, Self.receiptLifetime), (SQL.forgetSessions, rules.lifetimes.idle),
+      ] {
+        var parameters = Parameters()
+        parameters.add(lifetime)
+        parameters.add(Self.deletedAtOnce)
+        var deleted = Self.deletedAtOnce
+        while deleted == Self.deletedAtOnce {
+          deleted = try await transaction([(statement, parameters)])[0].integer(0, 0)
+        }
+      }
     }
   }
 }

@@ -14,11 +14,11 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
-  /// Time between two tidyings of what has outlived its time.
-  private static let tidySeconds = 600
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
+  /// Seconds between two tidyings of what has outlived its time.
+  private static let tidyInterval = 600
 
   private let settings: Settings
   private let logger: Logger
@@ -78,13 +78,12 @@ final class Service {
 
   /// Serves until a signal says stop.
   func run() throws -> ExitStatus {
-    let status: ExitStatus
-    switch prepareDatabase() {
-    case .ready:
-      watch()
-      status = .success
-    case .stopped: status = .success
-    case .unusable: status = .failure
+    var status = ExitStatus.success
+    do {
+      if try prepareDatabase() { watch() }
+    } catch {
+      logger.error("the database can't be used", ["reason": .string("\(error)")])
+      status = .failure
     }
     logger.info("stopping")
     stop()
@@ -92,11 +91,6 @@ final class Service {
     try database.close()
     logger.info("stopped")
     return status
-  }
-
-  /// Says where it listens, as soon as nothing is known that it can never serve.
-  private func announce() {
-    Output.write("jejak: listening on http://\(authority)\n")
   }
 
   /// Every loop is drained before any ends: they append through one of them.
@@ -109,19 +103,18 @@ final class Service {
     for loop in loops { loop.join() }
   }
 
+  /// Says where it listens, as soon as nothing is known that it can never serve.
+  private func announce() {
+    Output.write("jejak: listening on http://\(authority)\n")
+  }
+
   private var authority: String {
     let host = settings.listen.host
     return host.isV6 ? "[\(host)]:\(listener.port)" : "\(host):\(listener.port)"
   }
 
-  private enum Preparation {
-    case ready
-    case unusable
-    case stopped
-  }
-
-  /// Waits until the database is there and has the right schema, or says why it can't be used.
-  private func prepareDatabase() -> Preparation {
+  /// Waits until the database is there and has the right schema; false where a signal came first.
+  private func prepareDatabase() throws -> Bool {
     var pause = Self.firstPause
     var isAnnounced = false
     while true {
@@ -134,16 +127,13 @@ final class Service {
         for loop in loops { loop.openConnections() }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
-        return .ready
+        return true
       } catch let unreachable as Preflight.Unreachable {
         if !isAnnounced { announce() }
         isAnnounced = true
         logger.warning("no database yet", ["reason": .string(unreachable.reason)])
-      } catch {
-        logger.error("the database can't be used", ["reason": .string("\(error)")])
-        return .unusable
       }
-      if StopSignals.wait(atMost: pause) { return .stopped }
+      if StopSignals.wait(atMost: pause) { return false }
       pause = min(pause * 2, Self.longestPause)
     }
   }
@@ -157,7 +147,7 @@ final class Service {
       } catch {
         logger.error("the database is down", ["reason": .string("\(error)")])
       }
-      if seconds % Self.tidySeconds == 0 { loops.first?.tidy() }
+      if seconds % Self.tidyInterval == 0 { loops.first?.tidy() }
       seconds += 1
     }
   }
