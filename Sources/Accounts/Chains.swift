@@ -126,6 +126,10 @@ public final class Chains: Sendable {
       return Outcome(user: pending.committed(appended), hasChanged: true)
     } catch .versionConflict {
       return nil
+    } catch .overloaded {
+      // The lane never had the event, so it doesn't break the chain that foresees it.
+      breakChain(of: known.id)
+      throw .overloaded
     } catch {
       throw AccountsError(error)
     }
