@@ -91,7 +91,7 @@ public final class EventLoop: TaskExecutor {
       let count = epoll_wait(epoll, events, Int32(capacity), waitMilliseconds())
       state.value.now = Instant.now()
       for index in 0..<Int(max(count, 0)) { dispatch(events[index]) }
-      for action in state.value.timers.due(at: state.value.now) { action() }
+      while let action = state.value.timers.popDue(at: state.value.now) { action() }
       takeInbox()
       runJobs(&running)
       for hook in state.value.hooks { hook() }

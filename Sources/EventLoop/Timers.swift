@@ -8,6 +8,11 @@ struct Timers {
   private struct Entry {
     let deadline: Instant
     let id: TimerID
+
+    /// Timers with one deadline come in the order of their making.
+    func isBefore(_ other: Entry) -> Bool {
+      (deadline, id.number) < (other.deadline, other.id.number)
+    }
   }
 
   private var heap: [Entry] = []
@@ -30,23 +35,24 @@ struct Timers {
     actions[id] = nil
   }
 
-  /// Removes and returns the actions whose time has come, earliest first.
-  mutating func due(at now: Instant) -> [() -> Void] {
-    var due: [() -> Void] = []
+  /// Removes and returns the earliest action whose time has come; nil where none has.
+  ///
+  /// One at a time, since an action may cancel others that are due.
+  mutating func popDue(at now: Instant) -> (() -> Void)? {
     while let first = heap.first, first.deadline <= now {
       heap.swapAt(0, heap.count - 1)
       heap.removeLast()
       siftDown(0)
-      if let action = actions.removeValue(forKey: first.id) { due.append(action) }
+      if let action = actions.removeValue(forKey: first.id) { return action }
     }
-    return due
+    return nil
   }
 
   private mutating func siftUp(_ start: Int) {
     var child = start
     while child > 0 {
       let parent = (child - 1) / 2
-      guard heap[child].deadline < heap[parent].deadline else { return }
+      guard heap[child].isBefore(heap[parent]) else { return }
       heap.swapAt(child, parent)
       child = parent
     }
@@ -57,7 +63,7 @@ struct Timers {
     while true {
       var least = parent
       for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].deadline < heap[least].deadline {
+      where child < heap.count && heap[child].isBefore(heap[least]) {
         least = child
       }
       guard least != parent else { return }
