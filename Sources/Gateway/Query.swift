@@ -78,11 +78,16 @@ struct Query {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+      // Hexadecimal digits alone: a number's text might have a sign too.
+      guard let high = rest.popFirst().flatMap(Self.digit),
+        let low = rest.popFirst().flatMap(Self.digit)
       else { return nil }
-      bytes.append(value)
+      bytes.append(high << 4 | low)
     }
     return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
   }
 }
