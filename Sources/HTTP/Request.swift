@@ -60,6 +60,8 @@ public final class Request: @unchecked Sendable {
       }
     }
     guard found == .YES, let value else { return nil }
+    // libmicrohttpd leaves the space behind a value, which is no part of it (RFC 9110, 5.5).
+    while count > 0, isSpace(value[count - 1]) { count -= 1 }
     return UnsafeRawBufferPointer(start: value, count: count)
   }
 
@@ -75,7 +77,10 @@ public final class Request: @unchecked Sendable {
           guard let key, let value else { return .YES }
           let search = context?.assumingMemoryBound(to: (name: String, values: [String]).self)
           if let search, String(cString: key).lowercased() == search.pointee.name {
-            search.pointee.values.append(String(cString: value))
+            var count = strlen(value)
+            while count > 0, isSpace(value[count - 1]) { count -= 1 }
+            search.pointee.values.append(
+              String(decoding: UnsafeRawBufferPointer(start: value, count: count), as: UTF8.self))
           }
           return .YES
         }, search)
@@ -95,4 +100,8 @@ public final class Request: @unchecked Sendable {
       return String(cString: end)
     }
   }
+}
+
+private func isSpace(_ character: CChar) -> Bool {
+  character == CChar(UInt8(ascii: " ")) || character == CChar(UInt8(ascii: "\t"))
 }
