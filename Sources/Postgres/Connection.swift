@@ -150,6 +150,7 @@ public final class Connection: Sendable {
 
   private func connect() {
     state.value.phase = .connecting
+    state.value.lastError = nil
     state.value.connectDeadline = Instant.now() + configuration.connectTimeout
     let settings = [
       ("dbname", configuration.target), ("application_name", configuration.applicationName),
