@@ -95,6 +95,51 @@ let package = Package(
     .executableTarget(
       name: "LeaseHolder", dependencies: ["EmbeddedPostgres"], path: "Tests/LeaseHolder",
       swiftSettings: settings),
+    // The ground floor's tests, and what they share: a server, a database, a loop, a client.
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Migrations", "Postgres",
+        "Profiles",
+      ],
+      path: "Tests/Support", exclude: ["support"], swiftSettings: settings),
+    .testTarget(
+      name: "EventLoopTests", dependencies: ["CLinux", "EventLoop", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "PostgresTests", dependencies: ["EventLoop", "Postgres", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["EventLoop", "HTTP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
+    .testTarget(
+      name: "MigrationsTests", dependencies: ["Migrations", "Postgres", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "EventLogTests",
+      dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "AccountsTests",
+      dependencies: [
+        "Accounts", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "GatewayTests",
+      dependencies: [
+        "Accounts", "EventLog", "Gateway", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
+        "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ProjectionsTests",
+      dependencies: [
+        "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
