@@ -20,60 +20,100 @@ let package = Package(
     // C, from the distribution: a module map and a shim each, nothing else.
     .systemLibrary(name: "CLinux"),
     .systemLibrary(
-      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+      name: "CPostgres",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]
+    ),
     .systemLibrary(
-      name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+      name: "CSodium",
+      pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"])]
+    ),
     .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+      name: "CMicroHTTPD",
+      pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]
+    ),
     .systemLibrary(
-      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+      name: "CJansson",
+      pkgConfig: "jansson",
+      providers: [.apt(["libjansson-dev"])]
+    ),
     .systemLibrary(
-      name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+      name: "CIDN2",
+      pkgConfig: "libidn2",
+      providers: [.apt(["libidn2-dev"])]
+    ),
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
     // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
     .target(
-      name: "Postgres", dependencies: ["CPostgres", "EventLoop"], swiftSettings: settings),
+      name: "Postgres",
+      dependencies: ["CPostgres", "EventLoop"],
+      swiftSettings: settings
+    ),
     .target(
-      name: "HTTP", dependencies: ["CMicroHTTPD", "EventLoop"], swiftSettings: settings),
+      name: "HTTP",
+      dependencies: ["CMicroHTTPD", "EventLoop"],
+      swiftSettings: settings
+    ),
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
     .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
 
     // The domain, pure.
     .target(
-      name: "Profiles", dependencies: ["CIDN2", "CUnistring", "JSON"], swiftSettings: settings),
+      name: "Profiles",
+      dependencies: ["CIDN2", "CUnistring", "JSON"],
+      swiftSettings: settings
+    ),
 
     // The database's own side: SQL, embedded, and what applies it.
     .target(
-      name: "Schema", path: "db", exclude: ["README.md"],
+      name: "Schema",
+      path: "db",
+      exclude: ["README.md"],
       resources: [.embedInCode("migrations"), .embedInCode("functions")],
-      swiftSettings: settings),
-    .target(name: "Migrations", dependencies: ["Postgres", "Schema", "Sodium"], swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .target(
-      name: "EventLog", dependencies: ["EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
-      swiftSettings: settings),
+      name: "Migrations",
+      dependencies: ["Postgres", "Schema", "Sodium"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "EventLog",
+      dependencies: ["EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      swiftSettings: settings
+    ),
 
     // The application.
     .target(
       name: "Accounts",
       dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .target(
       name: "Projections",
-      dependencies: ["EventLog", "EventLoop", "Postgres", "Profiles"], swiftSettings: settings),
+      dependencies: ["EventLog", "EventLoop", "Postgres", "Profiles"],
+      swiftSettings: settings
+    ),
     .target(
       name: "Gateway",
       dependencies: [
         "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
 
     // The host: settings, logs, a private PostgreSQL.
     .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: settings),
     .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
     .target(
-      name: "EmbeddedPostgres", dependencies: ["CLinux", "CPostgres"], swiftSettings: settings),
+      name: "EmbeddedPostgres",
+      dependencies: ["CLinux", "CPostgres"],
+      swiftSettings: settings
+    ),
 
     // The program.
     .executableTarget(
@@ -82,19 +122,28 @@ let package = Package(
         "Accounts", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP", "JSON",
         "Logging", "Migrations", "Postgres", "Profiles", "Projections", "Settings",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
 
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(
-      name: "ProfilesTests", dependencies: ["JSON", "Profiles"], swiftSettings: settings),
+      name: "ProfilesTests",
+      dependencies: ["JSON", "Profiles"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
     .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: settings),
     .testTarget(
-      name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "LeaseHolder"],
-      swiftSettings: settings),
+      name: "EmbeddedPostgresTests",
+      dependencies: ["EmbeddedPostgres", "LeaseHolder"],
+      swiftSettings: settings
+    ),
     .executableTarget(
-      name: "LeaseHolder", dependencies: ["EmbeddedPostgres"], path: "Tests/LeaseHolder",
-      swiftSettings: settings),
+      name: "LeaseHolder",
+      dependencies: ["EmbeddedPostgres"],
+      path: "Tests/LeaseHolder",
+      swiftSettings: settings
+    ),
     // The ground floor's tests, and what they share: a server, a database, a loop, a client.
     .target(
       name: "TestSupport",
@@ -102,43 +151,59 @@ let package = Package(
         "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Migrations", "Postgres",
         "Profiles",
       ],
-      path: "Tests/Support", exclude: ["support"], swiftSettings: settings),
+      path: "Tests/Support",
+      exclude: ["support"],
+      swiftSettings: settings
+    ),
     .testTarget(
-      name: "EventLoopTests", dependencies: ["CLinux", "EventLoop", "TestSupport"],
-      swiftSettings: settings),
+      name: "EventLoopTests",
+      dependencies: ["CLinux", "EventLoop", "TestSupport"],
+      swiftSettings: settings
+    ),
     .testTarget(
-      name: "PostgresTests", dependencies: ["EventLoop", "Postgres", "TestSupport"],
-      swiftSettings: settings),
+      name: "PostgresTests",
+      dependencies: ["EventLoop", "Postgres", "TestSupport"],
+      swiftSettings: settings
+    ),
     .testTarget(
-      name: "HTTPTests", dependencies: ["EventLoop", "HTTP", "TestSupport"],
-      swiftSettings: settings),
+      name: "HTTPTests",
+      dependencies: ["EventLoop", "HTTP", "TestSupport"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
     .testTarget(
-      name: "MigrationsTests", dependencies: ["Migrations", "Postgres", "TestSupport"],
-      swiftSettings: settings),
+      name: "MigrationsTests",
+      dependencies: ["Migrations", "Postgres", "TestSupport"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "EventLogTests",
       dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport"],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "AccountsTests",
       dependencies: [
-        "Accounts", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium", "TestSupport",
+        "Accounts", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium",
+        "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "GatewayTests",
       dependencies: [
         "Accounts", "EventLog", "Gateway", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
         "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "ProjectionsTests",
       dependencies: [
         "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "TestSupport",
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -9,7 +9,9 @@ extension Accounts {
   /// Every other session of the user ends in the same transaction, and the acting one goes on
   /// under the fresh token that is returned.
   public func changePassword(
-    _ holder: Holder, _ body: JSON, source: Source,
+    _ holder: Holder,
+    _ body: JSON,
+    source: Source,
     receipts: @Sendable (OpenedSession) -> [Receipt]
   ) async throws(AccountsError) -> OpenedSession {
     let change = try read(body, for: try holder.user.decidable())
@@ -21,18 +23,29 @@ extension Accounts {
       else {
         throw .password(
           .wrongPassword,
-          FieldError(.wrongPassword, at: "/oldPassword", "The old password is wrong."))
+          FieldError(.wrongPassword, at: "/oldPassword", "The old password is wrong.")
+        )
       }
       let current = try await load(holder.userID)
       let new: PasswordHashing.Stored
       if let renewed { new = renewed } else { new = try await hashing.make(change.new) }
       renewed = new
       let opened = OpenedSession(
-        id: holder.session, token: Token(), createdAt: .now(),
-        expiresAt: holder.sessionExpiresAt, user: current)
+        id: holder.session,
+        token: Token(),
+        createdAt: .now(),
+        expiresAt: holder.sessionExpiresAt,
+        user: current
+      )
       do {
         try await replace(
-          stored, by: new, in: opened, on: current, source, receipts(opened))
+          stored,
+          by: new,
+          in: opened,
+          on: current,
+          source,
+          receipts(opened)
+        )
         return opened
       } catch .versionConflict {
         continue
@@ -49,7 +62,10 @@ extension Accounts {
   private func read(_ body: JSON, for user: User) throws(AccountsError) -> PasswordChange {
     do {
       return try PasswordChange.read(
-        body, policy: rules.passwords, person: PersonalWords(user))
+        body,
+        policy: rules.passwords,
+        person: PersonalWords(user)
+      )
     } catch {
       switch error {
       case .invalid(let fields): throw .invalid(fields.errors)
@@ -69,8 +85,12 @@ extension Accounts {
   }
 
   private func replace(
-    _ old: PasswordHashing.Stored, by new: PasswordHashing.Stored, in opened: OpenedSession,
-    on current: CurrentUser, _ source: Source, _ receipts: [Receipt]
+    _ old: PasswordHashing.Stored,
+    by new: PasswordHashing.Stored,
+    in opened: OpenedSession,
+    on current: CurrentUser,
+    _ source: Source,
+    _ receipts: [Receipt]
   ) async throws(AppendError) {
     var parameters = Parameters()
     parameters.add(current.id)
@@ -80,9 +100,15 @@ extension Accounts {
     parameters.add(opened.id)
     parameters.add(opened.token.digest)
     let event = NewEvent(
-      user: current.id, expected: current.version, event: .passwordChanged(new.commitment),
-      actor: .user(current.id), source: source)
+      user: current.id,
+      expected: current.version,
+      event: .passwordChanged(new.commitment),
+      actor: .user(current.id),
+      source: source
+    )
     _ = try await transaction(
-      [(SQL.changePassword, parameters)] + receipts.map(addReceipt), then: event)
+      [(SQL.changePassword, parameters)] + receipts.map(addReceipt),
+      then: event
+    )
   }
 }

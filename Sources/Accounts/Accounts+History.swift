@@ -5,11 +5,19 @@ public import Profiles
 extension Accounts {
   /// At most `limit` events of one stream of a user, after the version that `cursor` names.
   public func history(
-    of user: UserID, stream: Event.Stream, order: History.Order, after cursor: Version?,
+    of user: UserID,
+    stream: Event.Stream,
+    order: History.Order,
+    after cursor: Version?,
     limit: Int
   ) async throws(AccountsError) -> [RecordedEvent] {
     let (statement, parameters) = History.page(
-      of: user, stream: stream, order: order, after: cursor, limit: limit)
+      of: user,
+      stream: stream,
+      order: order,
+      after: cursor,
+      limit: limit
+    )
     let rows = try await read(statement, parameters)
     var events: [RecordedEvent] = []
     for row in 0..<rows.count {

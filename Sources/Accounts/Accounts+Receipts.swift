@@ -22,8 +22,10 @@ extension Accounts {
     let rows = try await read(SQL.findReceipt, parameters)
     guard rows.count == 1 else { return nil }
     return KeptReceipt(
-      request: Array(rows.bytes(0, 0)), answer: Array(rows.bytes(0, 1)),
-      createdAt: rows.timestamp(0, 2))
+      request: Array(rows.bytes(0, 0)),
+      answer: Array(rows.bytes(0, 1)),
+      createdAt: rows.timestamp(0, 2)
+    )
   }
 
   /// Rows that one transaction deletes at most.

@@ -6,13 +6,19 @@ public import Profiles
 extension Accounts {
   /// Registers whoever `body` describes: `{email,password,firstName?,lastName?,attributes?}`.
   public func register(
-    _ body: JSON, source: Source, receipt: (@Sendable (CurrentUser) -> Receipt)?
+    _ body: JSON,
+    source: Source,
+    receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) async throws(AccountsError) -> CurrentUser {
     let registration: Registration
     let password: Password
     do {
       (registration, password) = try Registration.read(
-        body, schema: rules.schema, passwords: rules.passwords, today: Self.today())
+        body,
+        schema: rules.schema,
+        passwords: rules.passwords,
+        today: Self.today()
+      )
     } catch {
       throw .invalid(error.errors)
     }
@@ -25,11 +31,23 @@ extension Accounts {
       let user = User(id: id, first: event)
     else { throw .failed("a registration has one event") }
     let pending = CurrentUser(
-      id: id, version: user.version, accessVersion: user.accessVersion, document: user.document,
-      createdAt: nil, updatedAt: nil)
+      id: id,
+      version: user.version,
+      accessVersion: user.accessVersion,
+      document: user.document,
+      createdAt: nil,
+      updatedAt: nil
+    )
     let new = NewEvent(
-      user: id, expected: .zero, event: event, actor: .user(id), source: source,
-      document: pending.document, status: user.status.rawValue, receipt: receipt?(pending))
+      user: id,
+      expected: .zero,
+      event: event,
+      actor: .user(id),
+      source: source,
+      document: pending.document,
+      status: user.status.rawValue,
+      receipt: receipt?(pending)
+    )
 
     var claim = Parameters()
     claim.add(registration.email.claimKey)
@@ -40,10 +58,17 @@ extension Accounts {
     credentials.add(stored.commitment.bytes)
     do {
       let (_, appended) = try await transaction(
-        [(SQL.claim, claim), (SQL.addCredentials, credentials)], then: new)
+        [(SQL.claim, claim), (SQL.addCredentials, credentials)],
+        then: new
+      )
       return CurrentUser(
-        id: id, version: appended.version, accessVersion: .zero, document: pending.document,
-        createdAt: appended.recordedAt, updatedAt: appended.recordedAt)
+        id: id,
+        version: appended.version,
+        accessVersion: .zero,
+        document: pending.document,
+        createdAt: appended.recordedAt,
+        updatedAt: appended.recordedAt
+      )
     } catch .taken("email_claims_pkey") {
       throw .emailTaken
     } catch {

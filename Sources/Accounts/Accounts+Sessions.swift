@@ -29,7 +29,9 @@ extension Accounts {
 
   /// At most `limit` sessions of the user, newest first, after the one that `cursor` names.
   public func sessions(
-    of user: UserID, after cursor: SessionID?, limit: Int
+    of user: UserID,
+    after cursor: SessionID?,
+    limit: Int
   ) async throws(AccountsError) -> [ListedSession] {
     var parameters = Parameters()
     parameters.add(user)
@@ -39,15 +41,22 @@ extension Accounts {
     let rows = try await read(SQL.listSessions, parameters)
     return (0..<rows.count).map { row in
       ListedSession(
-        id: rows.identifier(row, 0), createdAt: rows.timestamp(row, 1),
-        lastUsedAt: rows.timestamp(row, 2), expiresAt: rows.timestamp(row, 3),
-        address: rows.string(row, 4), agent: rows.string(row, 5))
+        id: rows.identifier(row, 0),
+        createdAt: rows.timestamp(row, 1),
+        lastUsedAt: rows.timestamp(row, 2),
+        expiresAt: rows.timestamp(row, 3),
+        address: rows.string(row, 4),
+        agent: rows.string(row, 5)
+      )
     }
   }
 
   /// Ends sessions of `holder`'s user; their tokens are refused from the next request on.
   public func end(
-    _ sessions: EndedSessions, of holder: Holder, source: Source, receipts: [Receipt]
+    _ sessions: EndedSessions,
+    of holder: Holder,
+    source: Source,
+    receipts: [Receipt]
   ) async throws(AccountsError) {
     let found = try await find(sessions, of: holder.userID)
     let event: Event
@@ -63,18 +72,25 @@ extension Accounts {
     parameters.add(holder.userID)
     parameters.add(array: found) { $0 }
     let new = NewEvent(
-      user: holder.userID, expected: nil, event: event, actor: .user(holder.userID),
-      source: source)
+      user: holder.userID,
+      expected: nil,
+      event: event,
+      actor: .user(holder.userID),
+      source: source
+    )
     do {
       _ = try await transaction(
-        [lock(holder.userID), (SQL.endSessions, parameters)] + receipts.map(addReceipt), then: new)
+        [lock(holder.userID), (SQL.endSessions, parameters)] + receipts.map(addReceipt),
+        then: new
+      )
     } catch {
       throw AccountsError(error)
     }
   }
 
   private func find(
-    _ sessions: EndedSessions, of user: UserID
+    _ sessions: EndedSessions,
+    of user: UserID
   ) async throws(AccountsError) -> [SessionID] {
     var parameters = Parameters()
     parameters.add(user)

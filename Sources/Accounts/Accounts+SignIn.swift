@@ -22,7 +22,9 @@ extension Accounts {
   /// Unknown, suspended and password-less accounts and wrong passwords are told by the same error
   /// after the same time: one hash is computed whatever is found.
   public func signIn(
-    email: String, password: Password, source: Source,
+    email: String,
+    password: Password,
+    source: Source,
     receipt: (@Sendable (OpenedSession) -> Receipt)?
   ) async throws(AccountsError) -> OpenedSession {
     // The password may be changed between the check and the session; then it is checked again.
@@ -62,18 +64,25 @@ extension Accounts {
     return Account(
       user: CurrentUser(rows, 0, from: 3),
       status: User.Status(rawValue: rows.integer(0, 2)),
-      stored: rows.string(0, 0).map(PasswordHashing.Stored.init(hash:)))
+      stored: rows.string(0, 0).map(PasswordHashing.Stored.init(hash:))
+    )
   }
 
   private func open(for user: CurrentUser) -> OpenedSession {
     let now = Timestamp.now()
     return OpenedSession(
-      id: SessionID(at: now), token: Token(), createdAt: now,
-      expiresAt: now + rules.lifetimes.absolute, user: user)
+      id: SessionID(at: now),
+      token: Token(),
+      createdAt: now,
+      expiresAt: now + rules.lifetimes.absolute,
+      user: user
+    )
   }
 
   private func start(
-    _ opened: OpenedSession, verified: PasswordHashing.Stored, _ source: Source,
+    _ opened: OpenedSession,
+    verified: PasswordHashing.Stored,
+    _ source: Source,
     _ receipt: (@Sendable (OpenedSession) -> Receipt)?
   ) async throws(AppendError) {
     var source = source
@@ -88,15 +97,25 @@ extension Accounts {
     parameters.add(source.address)
     parameters.add(source.agent)
     let event = NewEvent(
-      user: opened.user.id, expected: nil, event: .signedIn(opened.id),
-      actor: .user(opened.user.id), source: source, receipt: receipt?(opened))
+      user: opened.user.id,
+      expected: nil,
+      event: .signedIn(opened.id),
+      actor: .user(opened.user.id),
+      source: source,
+      receipt: receipt?(opened)
+    )
     _ = try await transaction([(SQL.startSession, parameters)], then: event)
   }
 
   /// Written after the answer: an append would tell a known address from an unknown one.
   private func noteFailure(of user: CurrentUser, _ source: Source) {
     let event = NewEvent(
-      user: user.id, expected: nil, event: .signInFailed, actor: .system, source: source)
+      user: user.id,
+      expected: nil,
+      event: .signInFailed,
+      actor: .system,
+      source: source
+    )
     later { [self] in _ = try await chains.append(event) }
   }
 }

@@ -11,7 +11,10 @@ extension Accounts {
   /// Without a precondition a command that another overtook is decided again on the new state, so
   /// that both changes stay. With one it fails as soon as the present version doesn't hold it.
   public func update(
-    _ holder: Holder, by patch: ProfilePatch, if precondition: Precondition?, source: Source,
+    _ holder: Holder,
+    by patch: ProfilePatch,
+    if precondition: Precondition?,
+    source: Source,
     receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) async throws(AccountsError) -> CurrentUser {
     var known = holder.user
@@ -29,19 +32,33 @@ extension Accounts {
   }
 
   private func decide(
-    _ current: CurrentUser, _ patch: ProfilePatch, _ precondition: Precondition?,
-    _ source: Source, _ receipt: (@Sendable (CurrentUser) -> Receipt)?
+    _ current: CurrentUser,
+    _ patch: ProfilePatch,
+    _ precondition: Precondition?,
+    _ source: Source,
+    _ receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) throws(AccountsError) -> Chains.Decision {
     if let precondition, !precondition(current.version) { throw .preconditionFailed(current) }
     var user = try current.decidable()
     guard let event = try decide(user, patch) else { return .unchanged }
     user.apply(event)
     let pending = CurrentUser(
-      id: user.id, version: user.version, accessVersion: user.accessVersion,
-      document: user.document, createdAt: current.createdAt, updatedAt: nil)
+      id: user.id,
+      version: user.version,
+      accessVersion: user.accessVersion,
+      document: user.document,
+      createdAt: current.createdAt,
+      updatedAt: nil
+    )
     let new = NewEvent(
-      user: user.id, expected: current.version, event: event, actor: .user(user.id),
-      source: source, document: pending.document, receipt: receipt?(pending))
+      user: user.id,
+      expected: current.version,
+      event: event,
+      actor: .user(user.id),
+      source: source,
+      document: pending.document,
+      receipt: receipt?(pending)
+    )
     return .append(new, pending)
   }
 
@@ -73,7 +90,8 @@ extension Accounts {
 
   /// The names of the fields of a profile that changed after `version`.
   public func fieldsChanged(
-    of id: UserID, since version: Version
+    of id: UserID,
+    since version: Version
   ) async throws(AccountsError) -> [String] {
     var parameters = Parameters()
     parameters.add(id)

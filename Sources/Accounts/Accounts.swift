@@ -16,7 +16,9 @@ public final class Accounts: Sendable {
 
     /// These rules.
     public init(
-      schema: ProfileSchema, passwords: PasswordPolicy, lifetimes: SessionLifetimes
+      schema: ProfileSchema,
+      passwords: PasswordPolicy,
+      lifetimes: SessionLifetimes
     ) {
       self.schema = schema
       self.passwords = passwords
@@ -42,7 +44,10 @@ public final class Accounts: Sendable {
   /// Accounts on `loop`, whose events go through `chains`, wherever those are; `report` is told of
   /// what goes wrong after the answer was given.
   public init(
-    loop: EventLoop, connections: Connections, chains: Chains, hashing: PasswordHashing,
+    loop: EventLoop,
+    connections: Connections,
+    chains: Chains,
+    hashing: PasswordHashing,
     rules: Rules,
     report: @escaping @Sendable (String) -> Void
   ) {
@@ -53,7 +58,10 @@ public final class Accounts: Sendable {
     self.report = report
     self.chains = chains
     holders = HolderLane(
-      loop: loop, connection: connections.fetch, lifetimes: rules.lifetimes)
+      loop: loop,
+      connection: connections.fetch,
+      lifetimes: rules.lifetimes
+    )
     deferred = LoopBound(0, on: loop)
   }
 
@@ -99,7 +107,8 @@ public final class Accounts: Sendable {
 
   /// Runs `steps` and then appends `event`, as one transaction; the rows of the steps.
   func transaction(
-    _ steps: [(Statement, Parameters)], then event: NewEvent
+    _ steps: [(Statement, Parameters)],
+    then event: NewEvent
   ) async throws(AppendError) -> (rows: [Rows], appended: Appended) {
     let append = (AppendStatement.statement, AppendStatement.parameters([event], strict: true))
     var rows: [Rows]

@@ -53,14 +53,18 @@ public final class Chains: Sendable {
 
   /// Appends through a connection of `loop` to `target`; `open` makes it.
   public init(
-    loop: EventLoop, target: String, readiness: Readiness = Readiness(),
+    loop: EventLoop,
+    target: String,
+    readiness: Readiness = Readiness(),
     report: @escaping @Sendable (String) -> Void
   ) {
     self.loop = loop
     connection = Connection(
       loop: loop,
       configuration: Connections.configuration(target, [AppendStatement.statement]),
-      readiness: readiness, report: report)
+      readiness: readiness,
+      report: report
+    )
     lane = AppendLane(loop: loop, connection: connection)
     chains = LoopBound([:], on: loop)
   }
@@ -98,7 +102,8 @@ public final class Chains: Sendable {
   }
 
   private func runHere(
-    on known: CurrentUser, _ decide: (CurrentUser) throws(AccountsError) -> Decision
+    on known: CurrentUser,
+    _ decide: (CurrentUser) throws(AccountsError) -> Decision
   ) async throws(AccountsError) -> Outcome? {
     let open = chains.value[known.id]
     let base = open?.latest ?? known

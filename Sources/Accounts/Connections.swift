@@ -28,13 +28,18 @@ public final class Connections: Sendable {
 
   /// Makes the connections of `loop` from a libpq connection string; none is opened yet.
   public init(
-    loop: EventLoop, target: String, readiness: Readiness = Readiness(),
+    loop: EventLoop,
+    target: String,
+    readiness: Readiness = Readiness(),
     report: @escaping @Sendable (String) -> Void
   ) {
     func make(_ statements: [Statement]) -> Connection {
       Connection(
-        loop: loop, configuration: Self.configuration(target, statements), readiness: readiness,
-        report: report)
+        loop: loop,
+        configuration: Self.configuration(target, statements),
+        readiness: readiness,
+        report: report
+      )
     }
     fetch = make([Holder.statement])
     others = (0..<Self.otherCount).map { _ in
@@ -62,7 +67,8 @@ public final class Connections: Sendable {
 
   /// How every connection of the service is made.
   static func configuration(
-    _ target: String, _ statements: [Statement]
+    _ target: String,
+    _ statements: [Statement]
   ) -> Connection.Configuration {
     .init(target: target, applicationName: "jejak", setup: setup, statements: statements)
   }

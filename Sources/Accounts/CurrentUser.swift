@@ -18,7 +18,11 @@ public struct CurrentUser: Sendable {
   public let updatedAt: Timestamp?
 
   init(
-    id: UserID, version: Version, accessVersion: Version, document: [UInt8], createdAt: Timestamp?,
+    id: UserID,
+    version: Version,
+    accessVersion: Version,
+    document: [UInt8],
+    createdAt: Timestamp?,
     updatedAt: Timestamp?
   ) {
     self.id = id
@@ -32,8 +36,13 @@ public struct CurrentUser: Sendable {
   /// The user once the event that makes it is in the log.
   func committed(_ appended: Appended) -> CurrentUser {
     CurrentUser(
-      id: id, version: appended.version, accessVersion: accessVersion, document: document,
-      createdAt: createdAt ?? appended.recordedAt, updatedAt: appended.recordedAt)
+      id: id,
+      version: appended.version,
+      accessVersion: accessVersion,
+      document: document,
+      createdAt: createdAt ?? appended.recordedAt,
+      updatedAt: appended.recordedAt
+    )
   }
 
   /// The columns that `init(_:_:from:)` reads, in its order.

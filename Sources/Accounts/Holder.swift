@@ -49,5 +49,6 @@ public struct Holder: Sendable {
       join current_users u on u.user_id = s.user_id
      where s.expires_at > statement_timestamp()
        and s.last_used_at > statement_timestamp() - $2::interval
-    """)
+    """
+  )
 }

@@ -77,7 +77,8 @@ final class HolderLane: Sendable {
     }
     for (waiting, row) in zip(batch, rowOf) {
       waiting.continuation.resume(
-        returning: .success(row.map { Holder(rows, $0, tokenDigest: waiting.digest) }))
+        returning: .success(row.map { Holder(rows, $0, tokenDigest: waiting.digest) })
+      )
     }
   }
 }

@@ -10,14 +10,18 @@ enum SQL {
 
   static let loadUser = Statement(
     "load_user",
-    "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid")
+    "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid"
+  )
 
   static let lockUser = Statement(
-    "lock_user", "select 1 from current_users where user_id = $1::uuid for update")
+    "lock_user",
+    "select 1 from current_users where user_id = $1::uuid for update"
+  )
 
   static let loadCredentials = Statement(
     "load_credentials",
-    "select password_hash, commitment from credentials where user_id = $1::uuid")
+    "select password_hash, commitment from credentials where user_id = $1::uuid"
+  )
 
   /// One row where the address belongs to a user; hash and commitment may be null.
   static let credentialsByEmail = Statement(
@@ -28,31 +32,37 @@ enum SQL {
       join current_users u on u.user_id = e.user_id
       left join credentials c on c.user_id = e.user_id
      where e.email = $1::text
-    """)
+    """
+  )
 
   static let claim = Statement(
-    "claim_email", "insert into email_claims (email, user_id) values ($1::text, $2::uuid)")
+    "claim_email",
+    "insert into email_claims (email, user_id) values ($1::text, $2::uuid)"
+  )
 
   static let addCredentials = Statement(
     "add_credentials",
     """
     insert into credentials (user_id, password_hash, commitment, changed_at)
       values ($1::uuid, $2::text, $3::bytea, statement_timestamp())
-    """)
+    """
+  )
 
   static let startSession = Statement(
     "start_session",
     """
     select created_at, expires_at from start_session(
       $1::uuid, $2::bytea, $3::uuid, $4::bytea, $5::timestamptz, $6::interval, $7::text, $8::text)
-    """)
+    """
+  )
 
   static let changePassword = Statement(
     "change_password",
     """
     select expires_at from change_password(
       $1::uuid, $2::bytea, $3::text, $4::bytea, $5::uuid, $6::bytea)
-    """)
+    """
+  )
 
   /// A page of the sessions of a user that have not ended, newest first.
   static let listSessions = Statement(
@@ -65,7 +75,8 @@ enum SQL {
        and last_used_at > statement_timestamp() - $2::interval
        and ($3::uuid is null or session_id < $3::uuid)
      order by session_id desc limit $4::bigint
-    """)
+    """
+  )
 
   /// The sessions of a user: the one that is named, or all but the one that is kept.
   static let findSessions = Statement(
@@ -73,18 +84,21 @@ enum SQL {
     """
     select session_id from sessions
      where user_id = $1::uuid and (session_id = $2::uuid or session_id <> $3::uuid)
-    """)
+    """
+  )
 
   static let endSessions = Statement(
     "end_sessions",
-    "delete from sessions where user_id = $1::uuid and session_id = any ($2::uuid[])")
+    "delete from sessions where user_id = $1::uuid and session_id = any ($2::uuid[])"
+  )
 
   static let touchSession = Statement(
     "touch_session",
     """
     update sessions set last_used_at = statement_timestamp()
      where session_id = $1::uuid and last_used_at < statement_timestamp() - $2::interval
-    """)
+    """
+  )
 
   /// However old: a receipt is replayed until it is forgotten, as its key is taken until then.
   static let findReceipt = Statement(
@@ -92,14 +106,16 @@ enum SQL {
     """
     select request_sha256, answer, created_at from command_receipts
      where receipt_key = $1::bytea
-    """)
+    """
+  )
 
   static let addReceipt = Statement(
     "add_receipt",
     """
     insert into command_receipts (receipt_key, request_sha256, answer, created_at)
       values ($1::bytea, $2::bytea, $3::bytea, statement_timestamp())
-    """)
+    """
+  )
 
   static let forgetReceipts = Statement(
     "forget_receipts",
@@ -111,7 +127,8 @@ enum SQL {
          order by created_at limit $2::bigint)
       returning 1)
     select count(*) from forgotten
-    """)
+    """
+  )
 
   /// Reads the whole table, since no index knows when a session ends; it is run seldom.
   static let forgetSessions = Statement(
@@ -125,5 +142,6 @@ enum SQL {
          limit $2::bigint)
       returning 1)
     select count(*) from forgotten
-    """)
+    """
+  )
 }

@@ -96,10 +96,12 @@ public final class AppendLane: Sendable {
       switch outcome {
       case .success(let results):
         let appended = AppendStatement.outcome(results[0])
-        complete(batch.indices.map { index in
-          let landed = index < appended.count ? appended[index] : nil
-          return (batch[index], landed.map(Outcome.success) ?? .failure(.versionConflict))
-        })
+        complete(
+          batch.indices.map { index in
+            let landed = index < appended.count ? appended[index] : nil
+            return (batch[index], landed.map(Outcome.success) ?? .failure(.versionConflict))
+          }
+        )
         finished()
       case .failure(.refused) where batch.count > 1:
         sendApart(batch, finished)

@@ -14,7 +14,8 @@ public enum AppendStatement {
       $7::text[], $8::smallint[], $9::smallint[], $10::uuid[], $11::text[], $12::text[],
       $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::smallint[], $18::bytea[],
       $19::bytea[], $20::bytea[], $21::boolean)
-    """)
+    """
+  )
 
   /// Binds a batch; with `strict`, one event that lost undoes them all.
   ///
@@ -56,7 +57,10 @@ public enum AppendStatement {
       guard let version else { return nil }
       position += 1
       return Appended(
-        position: Position(position), version: Version(version), recordedAt: recordedAt)
+        position: Position(position),
+        version: Version(version),
+        recordedAt: recordedAt
+      )
     }
   }
 

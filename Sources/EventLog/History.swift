@@ -14,7 +14,11 @@ public enum History {
 
   /// The statement and its values for at most `limit` events of a stream after `cursor`.
   public static func page(
-    of user: UserID, stream: Event.Stream, order: Order, after cursor: Version?, limit: Int
+    of user: UserID,
+    stream: Event.Stream,
+    order: Order,
+    after cursor: Version?,
+    limit: Int
   ) -> (Statement, Parameters) {
     var parameters = Parameters()
     parameters.add(user)
@@ -30,7 +34,8 @@ public enum History {
     select \(RecordedEvent.columns) from events
      where user_id = $1::uuid and stream = $2::smallint and version < $3::integer
      order by version desc limit $4::bigint
-    """)
+    """
+  )
 
   private static let oldestFirst = Statement(
     "history_oldest_first",
@@ -38,7 +43,8 @@ public enum History {
     select \(RecordedEvent.columns) from events
      where user_id = $1::uuid and stream = $2::smallint and version > $3::integer
      order by version limit $4::bigint
-    """)
+    """
+  )
 
   /// The fields that changed in a user's profile after one version.
   public static let fieldsChangedSince = Statement(
@@ -46,5 +52,6 @@ public enum History {
     """
     select distinct field from events, unnest(changed) as field
      where user_id = $1::uuid and stream = 1 and version > $2::integer order by field
-    """)
+    """
+  )
 }

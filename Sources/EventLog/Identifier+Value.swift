@@ -24,12 +24,15 @@ extension Rows {
   /// A `uuid` column; all zeros for a null.
   @inlinable
   public func identifier<Kind>(
-    _ row: Int, _ column: Int, as: Identifier<Kind>.Type = Identifier<Kind>.self
+    _ row: Int,
+    _ column: Int,
+    as: Identifier<Kind>.Type = Identifier<Kind>.self
   ) -> Identifier<Kind> {
     let bytes = bytes(row, column)
     guard bytes.count == 16 else { return Identifier(high: 0, low: 0) }
     return Identifier(
       high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    )
   }
 }

@@ -26,8 +26,14 @@ public final class NewEvent: Sendable {
 
   /// An event of `user`, decided on `expected`.
   public init(
-    user: UserID, expected: Version?, event: Event, actor: Actor, source: Source,
-    document: [UInt8]? = nil, status: Int16? = nil, receipt: Receipt? = nil
+    user: UserID,
+    expected: Version?,
+    event: Event,
+    actor: Actor,
+    source: Source,
+    document: [UInt8]? = nil,
+    status: Int16? = nil,
+    receipt: Receipt? = nil
   ) {
     self.user = user
     self.expected = expected
@@ -73,8 +79,11 @@ public struct Source: Sendable {
 
   /// A source of these parts.
   public init(
-    address: String? = nil, agent: String? = nil, session: SessionID? = nil,
-    requestID: String? = nil, traceID: String? = nil
+    address: String? = nil,
+    agent: String? = nil,
+    session: SessionID? = nil,
+    requestID: String? = nil,
+    traceID: String? = nil
   ) {
     self.address = address
     self.agent = agent

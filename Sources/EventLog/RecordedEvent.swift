@@ -43,7 +43,9 @@ public struct RecordedEvent: Sendable {
     schema = rows.integer(row, 5)
     type = rows.string(row, 6) ?? ""
     actor = Actor(
-      kind: rows.integer(row, 7), id: rows.isNull(row, 8) ? nil : rows.identifier(row, 8))
+      kind: rows.integer(row, 7),
+      id: rows.isNull(row, 8) ? nil : rows.identifier(row, 8)
+    )
     requestID = rows.string(row, 9)
     traceID = rows.string(row, 10)
     do {

@@ -37,10 +37,14 @@ public final class EventLoop: TaskExecutor {
   public init() throws(SystemError) {
     epoll = try SystemError.check(epoll_create1(Int32(EPOLL_CLOEXEC)), "epoll_create1")
     wakeup = try SystemError.check(
-      eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC)), "eventfd")
+      eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC)),
+      "eventfd"
+    )
     state = LoopBound(State())
     var event = epoll_event(
-      events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: wakeup))
+      events: EPOLLIN.rawValue | EPOLLET.rawValue,
+      data: epoll_data_t(fd: wakeup)
+    )
     _ = try SystemError.check(epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event), "epoll_ctl")
   }
 
@@ -155,7 +159,9 @@ public final class EventLoop: TaskExecutor {
 extension EventLoop {
   /// Calls `handler` whenever `descriptor` is ready for any of `interest` (level-triggered).
   public func watch(
-    _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Interest) -> Void
+    _ descriptor: Int32,
+    for interest: Interest,
+    _ handler: @escaping (Interest) -> Void
   ) throws(SystemError) {
     let index = Int(descriptor)
     while state.value.watchers.count <= index { state.value.watchers.append(nil) }

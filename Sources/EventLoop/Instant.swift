@@ -16,7 +16,8 @@ public struct Instant: Comparable, Sendable {
   public static func + (instant: Instant, duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
     return Instant(
-      nanoseconds: instant.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+      nanoseconds: instant.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    )
   }
 
   /// The time from `earlier` to `later`.

@@ -10,14 +10,17 @@ public struct LoopThread: Sendable {
     let box = Unmanaged.passRetained(Body(name: name, run: body))
     var handle = pthread_t()
     let code = pthread_create(
-      &handle, nil,
+      &handle,
+      nil,
       { argument in
         guard let argument else { return nil }
         let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
         _ = jejak_set_thread_name(body.name)
         body.run()
         return nil
-      }, box.toOpaque())
+      },
+      box.toOpaque()
+    )
     guard code == 0 else {
       box.release()
       throw SystemError(call: "pthread_create", code: code)

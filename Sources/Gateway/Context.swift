@@ -12,12 +12,18 @@ struct Context {
   let source: Source
 
   init(
-    _ request: Request, requestID: String, session: SessionID?,
+    _ request: Request,
+    requestID: String,
+    session: SessionID?,
     isTrustedProxy: (String) -> Bool
   ) {
     source = Source(
-      address: Self.client(request, isTrustedProxy), agent: Self.agent(request),
-      session: session, requestID: requestID, traceID: Self.traceID(request))
+      address: Self.client(request, isTrustedProxy),
+      agent: Self.agent(request),
+      session: session,
+      requestID: requestID,
+      traceID: Self.traceID(request)
+    )
   }
 
   /// The request's own id where it is acceptable: visible words that can't break a log line.

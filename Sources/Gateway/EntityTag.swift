@@ -41,7 +41,9 @@ enum EntityTags {
       let isWeak = rest.hasPrefix("W/")
       if isWeak { rest = rest.dropFirst(2) }
       guard rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") else { return nil }
-      tags.append(EntityTag(isWeak: isWeak, opaque: String(rest[rest.startIndex..<end].dropFirst())))
+      tags.append(
+        EntityTag(isWeak: isWeak, opaque: String(rest[rest.startIndex..<end].dropFirst()))
+      )
       rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
       guard rest.isEmpty || rest.first == ",", tags.count <= Self.limit else { return nil }
     }

@@ -112,12 +112,17 @@ extension Gateway {
 
   func context(_ request: Request, _ requestID: String, _ session: SessionID?) -> Context {
     Context(
-      request, requestID: requestID, session: session, isTrustedProxy: shared.isTrustedProxy)
+      request,
+      requestID: requestID,
+      session: session,
+      isTrustedProxy: shared.isTrustedProxy
+    )
   }
 
   /// The JSON body of a request whose media type is one of `names`.
   func body(
-    of request: Request, types names: [String] = ["application/json"]
+    of request: Request,
+    types names: [String] = ["application/json"]
   ) throws(Problem) -> JSON {
     guard let type = request.header("Content-Type"), MediaType.isJSON(type, names) else {
       throw .unsupportedMediaType(accepted: names.joined(separator: " or "))
@@ -131,7 +136,8 @@ extension Gateway {
 
   /// Runs `work`, or gives the answer that the same request was given before.
   func idempotently(
-    _ request: Request, principal: [UInt8],
+    _ request: Request,
+    principal: [UInt8],
     _ work: (IdempotencyKey?) async throws(Problem) -> Response
   ) async throws(Problem) -> Response {
     guard let key = try IdempotencyKey(request, principal: principal) else {
@@ -153,7 +159,8 @@ extension Gateway {
 
   /// What makes the receipt of an outcome that is answered as `show` says; nil without a key.
   func receipt<Outcome>(
-    _ key: IdempotencyKey?, _ show: @escaping @Sendable (Outcome) -> Response
+    _ key: IdempotencyKey?,
+    _ show: @escaping @Sendable (Outcome) -> Response
   ) -> (@Sendable (Outcome) -> Receipt)? {
     guard let key else { return nil }
     return { key.receipt(for: show($0)) }
@@ -162,7 +169,8 @@ extension Gateway {
   /// What makes the receipts of a request that may end the session of `holder`; refuses an
   /// Idempotency-Key that the user has brought with another request.
   func receipts(
-    _ key: IdempotencyKey?, of holder: Holder
+    _ key: IdempotencyKey?,
+    of holder: Holder
   ) async throws(Problem) -> @Sendable (Response) -> [Receipt] {
     guard let key else { return { _ in [] } }
     let user = holder.userID

@@ -73,8 +73,10 @@ struct IdempotencyKey {
   /// The receipt that keeps `response`, whose body may have holes for the time of the commit.
   func receipt(for response: Response) -> Receipt {
     Receipt(
-      key: receipt, request: request,
-      answer: SecretBox.seal(StoredResponse.encode(response), key: seal))
+      key: receipt,
+      request: request,
+      answer: SecretBox.seal(StoredResponse.encode(response), key: seal)
+    )
   }
 
   /// The receipts of a request that may end the session it is made with: one is found by the

@@ -20,10 +20,13 @@ struct Page<Item> {
     var response = Response(status: 200, contentType: "application/json", body: body.bytes)
     response.add("Cache-Control", "private, no-cache")
     if let next {
-      let kept = (request.query ?? "").split(separator: "&")
+      let kept =
+        (request.query ?? "").split(separator: "&")
         .filter { !$0.hasPrefix("cursor=") } + ["cursor=\(next)"]
       response.add(
-        "Link", "<\(request.path)?\(kept.joined(separator: "&"))>; rel=\"next\"")
+        "Link",
+        "<\(request.path)?\(kept.joined(separator: "&"))>; rel=\"next\""
+      )
     }
     return response
   }

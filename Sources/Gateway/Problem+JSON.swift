@@ -8,7 +8,8 @@ extension Problem {
     switch error {
     case .malformed(let malformed):
       self = .malformedJSON(
-        "\(malformed.reason.rawValue), line \(malformed.line), column \(malformed.column)")
+        "\(malformed.reason.rawValue), line \(malformed.line), column \(malformed.column)"
+      )
     case .numberNotExact(let pointer):
       self = .invalid([
         FieldError(.numberNotExact, at: pointer, "This number can't be kept as it is written.")

@@ -42,10 +42,14 @@ struct Problem: Error {
             "pointer": .string(error.pointer.description), "code": .string(error.code.rawValue),
             "detail": .string(error.detail),
           ]
-        })
+        }
+      )
     }
     var response = Response(
-      status: status, contentType: "application/problem+json", body: JSON.object(body).bytes)
+      status: status,
+      contentType: "application/problem+json",
+      body: JSON.object(body).bytes
+    )
     response.add("Cache-Control", "no-store")
     for (name, value) in headers { response.add(name, value) }
     return response
@@ -64,8 +68,11 @@ extension Problem {
   /// `presented`: a token was sent, but nobody holds it.
   static func authenticationRequired(presented: Bool) -> Problem {
     var problem = Problem(
-      401, "authentication-required", "A valid session is needed.",
-      detail: presented ? "The token is unknown, or its session has ended." : nil)
+      401,
+      "authentication-required",
+      "A valid session is needed.",
+      detail: presented ? "The token is unknown, or its session has ended." : nil
+    )
     let error = presented ? ", error=\"invalid_token\"" : ""
     problem.headers = [("WWW-Authenticate", "Bearer realm=\"jejak\"\(error)")]
     return problem
@@ -80,25 +87,38 @@ extension Problem {
   static let notFound = Problem(404, "not-found", "There is nothing here.")
 
   static let idempotencyKeyReused = Problem(
-    422, "idempotency-key-reused", "This Idempotency-Key belongs to another request.")
+    422,
+    "idempotency-key-reused",
+    "This Idempotency-Key belongs to another request."
+  )
 
   static func unsupportedMediaType(accepted: String) -> Problem {
     Problem(
-      415, "unsupported-media-type", "The body's media type is not supported.",
-      detail: "Send \(accepted).")
+      415,
+      "unsupported-media-type",
+      "The body's media type is not supported.",
+      detail: "Send \(accepted)."
+    )
   }
 
   static func unavailable(_ detail: String) -> Problem {
     var problem = Problem(
-      503, "unavailable", "The service can't answer at the moment.", detail: detail)
+      503,
+      "unavailable",
+      "The service can't answer at the moment.",
+      detail: detail
+    )
     problem.headers = [("Retry-After", "\(retryAfter)")]
     return problem
   }
 
   static func overloaded() -> Problem {
     var problem = Problem(
-      503, "overloaded", "Too much is asked of the service at the moment.",
-      detail: "Nothing was changed.")
+      503,
+      "overloaded",
+      "Too much is asked of the service at the moment.",
+      detail: "Nothing was changed."
+    )
     problem.headers = [("Retry-After", "\(retryAfter)")]
     return problem
   }
@@ -114,12 +134,18 @@ extension Problem {
     switch refusal {
     case .targetTooLong:
       self = Problem(
-        414, "uri-too-long", "The address is too long.",
-        detail: "Path and query have at most \(Server.Limits().target) bytes.")
+        414,
+        "uri-too-long",
+        "The address is too long.",
+        detail: "Path and query have at most \(Server.Limits().target) bytes."
+      )
     case .bodyTooLarge:
       self = Problem(
-        413, "body-too-large", "The body is too large.",
-        detail: "A body has at most \(Server.Limits().body) bytes.")
+        413,
+        "body-too-large",
+        "The body is too large.",
+        detail: "A body has at most \(Server.Limits().body) bytes."
+      )
     case .unknownTransferCoding:
       self = .malformedRequest("The only transfer coding is chunked.")
     }
@@ -140,19 +166,28 @@ extension Problem {
       self = Problem(409, "email-taken", "There is an account with this e-mail address.")
     case .preconditionFailed(let user):
       self = Problem(
-        412, "precondition-failed", "The profile has changed since.",
-        detail: "It is at version \(user.version) now.")
+        412,
+        "precondition-failed",
+        "The profile has changed since.",
+        detail: "It is at version \(user.version) now."
+      )
       headers = [("ETag", EntityTag.text(user.version))]
     case .notFound: self = .notFound
     case .receiptExists:
       self = Problem(
-        409, "request-in-progress", "A request with this Idempotency-Key is being carried out.")
+        409,
+        "request-in-progress",
+        "A request with this Idempotency-Key is being carried out."
+      )
     case .overloaded: self = .overloaded()
     case .unavailable: self = .unavailable("Nothing was changed.")
     case .outcomeUnknown:
       self = Problem(
-        503, "outcome-unknown", "The service lost its database before it was answered.",
-        detail: "The change may have been made. A retry with the same Idempotency-Key is safe.")
+        503,
+        "outcome-unknown",
+        "The service lost its database before it was answered.",
+        detail: "The change may have been made. A retry with the same Idempotency-Key is safe."
+      )
       headers = [("Retry-After", "\(Self.retryAfter)")]
     case .failed(let message): self = .failed(message)
     }

@@ -60,7 +60,9 @@ struct Query {
 
   /// `name` as one of a closed set of words; `standard` where it is absent.
   func choice<Value>(
-    _ name: String, _ choices: [(String, Value)], standard: Value
+    _ name: String,
+    _ choices: [(String, Value)],
+    standard: Value
   ) throws(Problem) -> Value {
     guard let text = values[name] else { return standard }
     guard let choice = choices.first(where: { $0.0 == text }) else {

@@ -7,7 +7,10 @@ import Profiles
 enum UserDocument {
   /// Appends what the ready-made document lacks: version, times, the closing brace.
   static func finish(
-    _ body: inout [UInt8], version: Version, createdAt: Timestamp?, updatedAt: Timestamp?
+    _ body: inout [UInt8],
+    version: Version,
+    createdAt: Timestamp?,
+    updatedAt: Timestamp?
   ) {
     body += ",\"version\":".utf8
     body += version.rawValue.description.utf8
@@ -28,7 +31,11 @@ enum UserDocument {
     body.reserveCapacity(user.document.count + 128)
     body += user.document
     finish(
-      &body, version: user.version, createdAt: user.createdAt, updatedAt: user.updatedAt)
+      &body,
+      version: user.version,
+      createdAt: user.createdAt,
+      updatedAt: user.updatedAt
+    )
     return body
   }
 

@@ -38,7 +38,10 @@ public struct Listener: Sendable {
         var bound = length
         withUnsafeMutableBytes(of: &storage) { bytes in
           _ = getsockname(
-            socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &bound)
+            socket,
+            bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+            &bound
+          )
         }
       }
       // Listening begins when all are bound: a taken port is found before any connection comes.
@@ -55,11 +58,15 @@ public struct Listener: Sendable {
   }
 
   private static func open(
-    _ storage: inout sockaddr_storage, _ length: socklen_t, sharing: Bool
+    _ storage: inout sockaddr_storage,
+    _ length: socklen_t,
+    sharing: Bool
   ) throws(SystemError) -> Int32 {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let socket = try SystemError.check(
-      Glibc.socket(Int32(storage.ss_family), type, 0), "socket")
+      Glibc.socket(Int32(storage.ss_family), type, 0),
+      "socket"
+    )
     var on: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     if sharing {

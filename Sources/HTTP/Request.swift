@@ -56,7 +56,13 @@ public final class Request: @unchecked Sendable {
     let found = name.withUTF8Buffer { name in
       name.withMemoryRebound(to: CChar.self) { name in
         MHD_lookup_connection_value_n(
-          connection, .HEADER_KIND, name.baseAddress, name.count, &value, &count)
+          connection,
+          .HEADER_KIND,
+          name.baseAddress,
+          name.count,
+          &value,
+          &count
+        )
       }
     }
     guard found == .YES, let value else { return nil }
@@ -72,7 +78,8 @@ public final class Request: @unchecked Sendable {
     var search = (name: name.description.lowercased(), values: [String]())
     withUnsafeMutablePointer(to: &search) { search in
       _ = MHD_get_connection_values(
-        connection, .HEADER_KIND,
+        connection,
+        .HEADER_KIND,
         { context, _, key, value in
           guard let key, let value else { return .YES }
           let search = context?.assumingMemoryBound(to: (name: String, values: [String]).self)
@@ -80,10 +87,13 @@ public final class Request: @unchecked Sendable {
             var count = strlen(value)
             while count > 0, isSpace(value[count - 1]) { count -= 1 }
             search.pointee.values.append(
-              String(decoding: UnsafeRawBufferPointer(start: value, count: count), as: UTF8.self))
+              String(decoding: UnsafeRawBufferPointer(start: value, count: count), as: UTF8.self)
+            )
           }
           return .YES
-        }, search)
+        },
+        search
+      )
     }
     return search.values
   }

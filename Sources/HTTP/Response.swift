@@ -41,7 +41,10 @@ public struct Response: Sendable {
     let response = body.withUnsafeBytes { bytes in
       // The buffer is copied at once, so it may be handed over as mutable.
       MHD_create_response_from_buffer(
-        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+        bytes.count,
+        UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+        .RESPMEM_MUST_COPY
+      )
     }
     guard let response else { return .NO }
     defer { MHD_destroy_response(response) }

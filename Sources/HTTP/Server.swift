@@ -57,8 +57,10 @@ public final class Server: Sendable {
 
   /// A server for `loop`; `refuse` makes the answers to what is over a limit.
   public init(
-    loop: EventLoop, limits: Limits = .init(),
-    refuse: @escaping @Sendable (Request, Refusal) -> Response, handler: @escaping Handler
+    loop: EventLoop,
+    limits: Limits = .init(),
+    refuse: @escaping @Sendable (Request, Refusal) -> Response,
+    handler: @escaping Handler
   ) {
     self.loop = loop
     self.limits = limits
@@ -76,7 +78,11 @@ public final class Server: Sendable {
         else { return .NO }
         return Server.from(context).access(
           Unmanaged<Request>.fromOpaque(request).takeUnretainedValue(),
-          connection, method, upload, uploadSize)
+          connection,
+          method,
+          upload,
+          uploadSize
+        )
       },
       { _, uri, connection in
         guard let uri, let connection else { return nil }
@@ -87,8 +93,11 @@ public final class Server: Sendable {
         guard let request = request?.pointee else { return }
         Server.from(context).complete(Unmanaged<Request>.fromOpaque(request).takeRetainedValue())
       },
-      Unmanaged.passUnretained(self).toOpaque(), limits.connectionMemory, limits.connections,
-      limits.idleSeconds)
+      Unmanaged.passUnretained(self).toOpaque(),
+      limits.connectionMemory,
+      limits.connections,
+      limits.idleSeconds
+    )
     guard let daemon else { throw SystemError(call: "MHD_start_daemon", code: errno) }
     state.value.daemon = daemon
     try loop.watch(jejak_daemon_epoll(daemon), for: .read) { [self] _ in run() }
@@ -154,8 +163,11 @@ public final class Server: Sendable {
   /// Called by libmicrohttpd when the header is there, for each piece of the body, at its end, and
   /// again when the connection is resumed.
   private func access(
-    _ request: Request, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
-    _ upload: UnsafePointer<CChar>?, _ uploadSize: UnsafeMutablePointer<Int>
+    _ request: Request,
+    _ connection: OpaquePointer,
+    _ method: UnsafePointer<CChar>,
+    _ upload: UnsafePointer<CChar>?,
+    _ uploadSize: UnsafeMutablePointer<Int>
   ) -> MHD_Result {
     switch request.phase {
     case .header:
@@ -196,7 +208,9 @@ public final class Server: Sendable {
   }
 
   private func take(
-    _ request: Request, _ bytes: UnsafeRawBufferPointer, _ taken: () -> Void
+    _ request: Request,
+    _ bytes: UnsafeRawBufferPointer,
+    _ taken: () -> Void
   ) -> MHD_Result {
     request.received += bytes.count
     guard request.received <= limits.discarded else { return .NO }
@@ -216,13 +230,17 @@ public final class Server: Sendable {
   }
 
   private func answer(
-    _ request: Request, with response: Response, closing: Bool
+    _ request: Request,
+    with response: Response,
+    closing: Bool
   ) -> MHD_Result {
     if request.phase == .handling { state.value.handling -= 1 }
     request.phase = .answered
     state.value.lastAnswer = loop.now
     return response.queue(
-      on: request.connection, closing: closing || state.value.draining)
+      on: request.connection,
+      closing: closing || state.value.draining
+    )
   }
 
   private func complete(_ request: Request) {

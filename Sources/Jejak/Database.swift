@@ -27,7 +27,8 @@ final class Database: Sendable {
 
   /// Runs `body` with the database, and lets go of it afterwards.
   static func with<Result>(
-    _ settings: Settings, _ body: (Database) throws -> Result
+    _ settings: Settings,
+    _ body: (Database) throws -> Result
   ) throws -> Result {
     let database = try Database(settings)
     do {

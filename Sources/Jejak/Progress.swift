@@ -24,7 +24,8 @@ final class Progress {
     let rate = Double(done) / seconds
     let percent = total > 0 ? min(100, done * 100 / total) : 100
     let left = Int(Double(max(0, total - done)) / rate)
-    let line = "\(title): \(percent) %, \(done) of \(total) \(unit), \(Int(rate)) /s, \(left) s left"
+    let line =
+      "\(title): \(percent) %, \(done) of \(total) \(unit), \(Int(rate)) /s, \(left) s left"
     Output.complain(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
   }
 

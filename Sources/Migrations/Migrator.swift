@@ -33,7 +33,8 @@ public struct Migrator: ~Copyable {
           applied_at timestamptz not null default now(),
           constraint migrations_pkey primary key (name)
         )
-        """)
+        """
+      )
       let pending = try pending()
       for file in Schema.migrations + Schema.functions where pending.contains(file.name) {
         try session.script(file.sql)
@@ -44,7 +45,9 @@ public struct Migrator: ~Copyable {
           """
           insert into migrations (name, digest) values ($1::text, $2::text)
           on conflict (name) do update set digest = excluded.digest, applied_at = now()
-          """, parameters)
+          """,
+          parameters
+        )
       }
       // The service reads it to see that nothing is pending.
       try session.script("grant select on migrations to jejak_service")
@@ -58,7 +61,8 @@ public struct Migrator: ~Copyable {
     let rows = try session.query("select name, digest from migrations")
     return Dictionary(
       (0..<rows.count).map { (rows.string($0, 0) ?? "", rows.string($0, 1) ?? "") },
-      uniquingKeysWith: { _, last in last })
+      uniquingKeysWith: { _, last in last }
+    )
   }
 
   /// The files with their digests; throws where the database knows what this binary does not.

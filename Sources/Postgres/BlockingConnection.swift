@@ -62,7 +62,8 @@ public struct BlockingConnection: ~Copyable {
 
   /// Runs `body` between `begin` and `commit`; rolls back where it throws.
   public func transaction<Result>(
-    _ begin: String = "begin", _ body: () throws -> Result
+    _ begin: String = "begin",
+    _ body: () throws -> Result
   ) throws -> Result {
     try script(begin)
     do {
@@ -85,7 +86,10 @@ public struct BlockingConnection: ~Copyable {
       while let chunk = try next() {
         let sent = chunk.withUnsafeBytes { bytes in
           PQputCopyData(
-            handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+            handle,
+            bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+            Int32(bytes.count)
+          )
         }
         guard sent == 1 else { break }
       }
@@ -116,7 +120,8 @@ public struct BlockingConnection: ~Copyable {
       throw Failure(
         message: oneLine(result.map { PQresultErrorMessage($0) } ?? PQerrorMessage(handle)),
         sqlState: PQresultStatus(result) == PGRES_FATAL_ERROR ? state : nil,
-        isConnectionLost: PQstatus(handle) == CONNECTION_BAD)
+        isConnectionLost: PQstatus(handle) == CONNECTION_BAD
+      )
     }
   }
 }

@@ -2,7 +2,8 @@ import Glibc
 
 /// Calls `body` with the strings as a null-terminated array of C strings.
 func withCStrings<Result>(
-  _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  _ strings: [String],
+  _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {
   let copies: [UnsafePointer<CChar>?] = strings.map { UnsafePointer(strdup($0)) } + [nil]
   defer { for copy in copies { free(UnsafeMutableRawPointer(mutating: copy)) } }

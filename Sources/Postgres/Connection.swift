@@ -26,7 +26,10 @@ public final class Connection: Sendable {
 
     /// A configuration with the usual limits.
     public init(
-      target: String, applicationName: String, setup: [String], statements: [Statement]
+      target: String,
+      applicationName: String,
+      setup: [String],
+      statements: [Statement]
     ) {
       self.target = target
       self.applicationName = applicationName
@@ -77,7 +80,9 @@ public final class Connection: Sendable {
   /// A connection not yet made, which `readiness` counts from now on; `report` is told, for the
   /// log, why one could not be made.
   public init(
-    loop: EventLoop, configuration: Configuration, readiness: Readiness = Readiness(),
+    loop: EventLoop,
+    configuration: Configuration,
+    readiness: Readiness = Readiness(),
     report: @escaping @Sendable (String) -> Void
   ) {
     self.loop = loop
@@ -108,7 +113,8 @@ public final class Connection: Sendable {
 
   /// Runs `statement` as one transaction.
   public func run(
-    _ statement: Statement, _ parameters: Parameters
+    _ statement: Statement,
+    _ parameters: Parameters
   ) async throws(PostgresError) -> Rows {
     let rows = try await transaction([(statement, parameters)])
     return rows[0]
@@ -128,7 +134,8 @@ public final class Connection: Sendable {
 
   /// As `transaction`, with a function that is called on the loop instead of a task that waits.
   public func send(
-    _ steps: [(Statement, Parameters)], _ completion: @escaping (Outcome) -> Void
+    _ steps: [(Statement, Parameters)],
+    _ completion: @escaping (Outcome) -> Void
   ) {
     guard state.value.phase == .ready, let handle = state.value.handle,
       state.value.exchanges.count < configuration.exchangeLimit
@@ -140,7 +147,14 @@ public final class Connection: Sendable {
     for (statement, parameters) in steps {
       _ = parameters.withPointers { values, lengths, formats in
         PQsendQueryPrepared(
-          handle, statement.name, Int32(parameters.count), values, lengths, formats, 1)
+          handle,
+          statement.name,
+          Int32(parameters.count),
+          values,
+          lengths,
+          formats,
+          1
+        )
       }
     }
     finishSending(handle)
@@ -251,7 +265,8 @@ public final class Connection: Sendable {
 
   private func expect(_ completion: @escaping (Outcome) -> Void) {
     state.value.exchanges.append(
-      Exchange(deadline: loop.now + configuration.answerTimeout, completion: completion))
+      Exchange(deadline: loop.now + configuration.answerTimeout, completion: completion)
+    )
   }
 
   private func finishSending(_ handle: OpaquePointer) {

@@ -22,7 +22,8 @@ public struct Parameters: Sendable {
   /// Binds an array: one element for each of `items`, null where `value` gives nil.
   @inlinable
   public mutating func add<Items: Collection, V: Value>(
-    array items: Items, _ value: (Items.Element) -> V?
+    array items: Items,
+    _ value: (Items.Element) -> V?
   ) {
     // The header of array_recv: dimensions, a flag for nulls, element type, length, lower bound.
     for field in [1, 1, Int32(bitPattern: V.oid), Int32(truncatingIfNeeded: items.count), 1] {
@@ -55,7 +56,8 @@ public struct Parameters: Sendable {
       // An empty array may have no address; a value of no bytes needs one to differ from null.
       let base = buffer.baseAddress ?? Parameters.emptyValue
       return withUnsafeTemporaryAllocation(
-        of: UnsafePointer<CChar>?.self, capacity: ends.count
+        of: UnsafePointer<CChar>?.self,
+        capacity: ends.count
       ) { pointers in
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: ends.count * 2) { numbers in
           var start = 0
@@ -63,7 +65,8 @@ public struct Parameters: Sendable {
             let isNull = end < 0
             pointers.initializeElement(
               at: index,
-              to: isNull ? nil : (base + start).assumingMemoryBound(to: CChar.self))
+              to: isNull ? nil : (base + start).assumingMemoryBound(to: CChar.self)
+            )
             numbers.initializeElement(at: index, to: isNull ? 0 : Int32(end - start))
             numbers.initializeElement(at: ends.count + index, to: 1)
             if !isNull { start = end }

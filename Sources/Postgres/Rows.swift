@@ -33,7 +33,8 @@ public final class Rows: @unchecked Sendable {
   public func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       start: PQgetvalue(result, Int32(row), Int32(column)),
-      count: Int(PQgetlength(result, Int32(row), Int32(column))))
+      count: Int(PQgetlength(result, Int32(row), Int32(column)))
+    )
   }
 
   /// A `smallint`, `integer` or `bigint` column as the type of that width.

@@ -29,7 +29,8 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
     return Timestamp(
-      microseconds: instant.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+      microseconds: instant.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    )
   }
 
   /// Whether `left` comes before `right`.

@@ -20,7 +20,15 @@ public enum Base64URL {
     var bytes = [UInt8](repeating: 0, count: characters.count * 3 / 4 + 1)
     var count = 0
     let status = sodium_base642bin(
-      &bytes, bytes.count, characters, characters.count, nil, &count, nil, variant)
+      &bytes,
+      bytes.count,
+      characters,
+      characters.count,
+      nil,
+      &count,
+      nil,
+      variant
+    )
     return status == 0 ? Array(bytes.prefix(count)) : nil
   }
 }

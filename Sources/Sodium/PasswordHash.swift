@@ -12,8 +12,13 @@ public enum PasswordHash {
     Sodium.ready()
     var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
     let status = crypto_pwhash_str_alg(
-      &text, password.map(CChar.init(bitPattern:)), UInt64(password.count), passes, memory,
-      crypto_pwhash_ALG_ARGON2ID13)
+      &text,
+      password.map(CChar.init(bitPattern:)),
+      UInt64(password.count),
+      passes,
+      memory,
+      crypto_pwhash_ALG_ARGON2ID13
+    )
     guard status == 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
@@ -22,6 +27,9 @@ public enum PasswordHash {
   public static func verify(_ password: [UInt8], against hash: String) -> Bool {
     Sodium.ready()
     return crypto_pwhash_str_verify(
-      hash, password.map(CChar.init(bitPattern:)), UInt64(password.count)) == 0
+      hash,
+      password.map(CChar.init(bitPattern:)),
+      UInt64(password.count)
+    ) == 0
   }
 }

@@ -15,7 +15,16 @@ public enum SecretBox {
     let nonce = RandomBytes.make(nonceCount)
     var box = [UInt8](repeating: 0, count: bytes.count + tagCount)
     crypto_aead_xchacha20poly1305_ietf_encrypt(
-      &box, nil, bytes, UInt64(bytes.count), nil, 0, nil, nonce, key)
+      &box,
+      nil,
+      bytes,
+      UInt64(bytes.count),
+      nil,
+      0,
+      nil,
+      nonce,
+      key
+    )
     return nonce + box
   }
 
@@ -27,7 +36,16 @@ public enum SecretBox {
     let box = Array(sealed.dropFirst(nonceCount))
     var bytes = [UInt8](repeating: 0, count: box.count - tagCount)
     let status = crypto_aead_xchacha20poly1305_ietf_decrypt(
-      &bytes, nil, nil, box, UInt64(box.count), nil, 0, nonce, key)
+      &bytes,
+      nil,
+      nil,
+      box,
+      UInt64(box.count),
+      nil,
+      0,
+      nonce,
+      key
+    )
     return status == 0 ? bytes : nil
   }
 }

@@ -18,7 +18,11 @@ extension Gateway {
       body.reserveCapacity(document.count + 128)
       body += document
       UserDocument.finish(
-        &body, version: holder.version, createdAt: holder.createdAt, updatedAt: holder.updatedAt)
+        &body,
+        version: holder.version,
+        createdAt: holder.createdAt,
+        updatedAt: holder.updatedAt
+      )
       return body
     }
     return UserDocument.response(status: 200, version: holder.version, body: body)

@@ -17,7 +17,10 @@ extension Gateway {
 
   private static var ok: Response {
     var response = Response(
-      status: 200, contentType: "application/json", body: Array("{\"status\":\"ok\"}".utf8))
+      status: 200,
+      contentType: "application/json",
+      body: Array("{\"status\":\"ok\"}".utf8)
+    )
     response.add("Cache-Control", "no-store")
     return response
   }

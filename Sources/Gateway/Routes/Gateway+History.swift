@@ -11,15 +11,25 @@ extension Gateway {
     let limit = try query.limit()
     let cursor = try query.cursor { Int32($0).map { Version($0) } }
     let order = try query.choice(
-      "order", [("desc", History.Order.newestFirst), ("asc", .oldestFirst)],
-      standard: .newestFirst)
+      "order",
+      [("desc", History.Order.newestFirst), ("asc", .oldestFirst)],
+      standard: .newestFirst
+    )
     let stream = try query.choice(
-      "stream", [("profile", Event.Stream.profile), ("access", .access)], standard: .profile)
+      "stream",
+      [("profile", Event.Stream.profile), ("access", .access)],
+      standard: .profile
+    )
     let holder = try await holder(request)
     let events: [RecordedEvent]
     do {
       events = try await accounts.history(
-        of: holder.userID, stream: stream, order: order, after: cursor, limit: limit + 1)
+        of: holder.userID,
+        stream: stream,
+        order: order,
+        after: cursor,
+        limit: limit + 1
+      )
     } catch {
       throw Problem(error)
     }

@@ -16,8 +16,11 @@ extension Gateway {
       let context = context(request, requestID, holder.session)
       do throws(AccountsError) {
         let opened = try await accounts.changePassword(
-          holder, body, source: context.source,
-          receipts: { receipts(Self.renewed($0)) })
+          holder,
+          body,
+          source: context.source,
+          receipts: { receipts(Self.renewed($0)) }
+        )
         return Self.renewed(opened)
       } catch {
         throw Problem(error)
@@ -28,6 +31,7 @@ extension Gateway {
   private static func renewed(_ opened: OpenedSession) -> Response {
     secret(
       200,
-      Array("{\"token\":\"\(opened.token.text)\",\"expiresAt\":\"\(opened.expiresAt)\"}".utf8))
+      Array("{\"token\":\"\(opened.token.text)\",\"expiresAt\":\"\(opened.expiresAt)\"}".utf8)
+    )
   }
 }

@@ -14,8 +14,10 @@ extension Gateway {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
       do throws(AccountsError) {
         let user = try await accounts.register(
-          body, source: context.source,
-          receipt: receipt(key) { Self.registered($0) })
+          body,
+          source: context.source,
+          receipt: receipt(key) { Self.registered($0) }
+        )
         return Self.registered(user)
       } catch {
         throw Problem(error)

@@ -16,8 +16,11 @@ extension Gateway {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
       do throws(AccountsError) {
         let opened = try await accounts.signIn(
-          email: email, password: password, source: context.source,
-          receipt: receipt(key) { Self.signedIn($0, context) })
+          email: email,
+          password: password,
+          source: context.source,
+          receipt: receipt(key) { Self.signedIn($0, context) }
+        )
         return Self.signedIn(opened, context)
       } catch {
         throw Problem(error)
@@ -40,15 +43,22 @@ extension Gateway {
     return Page(sessions, limit: limit) { $0.id.description }
       .response(request) { session in
         Self.session(
-          id: session.id, createdAt: session.createdAt, lastUsedAt: session.lastUsedAt,
-          expiresAt: session.expiresAt, address: session.address, agent: session.agent,
-          isCurrent: session.id == holder.session)
+          id: session.id,
+          createdAt: session.createdAt,
+          lastUsedAt: session.lastUsedAt,
+          expiresAt: session.expiresAt,
+          address: session.address,
+          agent: session.agent,
+          isCurrent: session.id == holder.session
+        )
       }
   }
 
   /// `DELETE /v1/sessions/{id or current}`
   func endSession(
-    _ name: String, _ request: Request, _ requestID: String
+    _ name: String,
+    _ request: Request,
+    _ requestID: String
   ) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     return try await end(request, requestID) { holder throws(Problem) in
@@ -60,7 +70,8 @@ extension Gateway {
 
   /// `DELETE /v1/sessions?except=current`
   func endOtherSessions(
-    _ request: Request, _ requestID: String
+    _ request: Request,
+    _ requestID: String
   ) async throws(Problem) -> Response {
     let query = try Query(request, known: ["except"])
     guard query["except"] == "current" else {
@@ -70,7 +81,8 @@ extension Gateway {
   }
 
   private func end(
-    _ request: Request, _ requestID: String,
+    _ request: Request,
+    _ requestID: String,
     _ choose: (Holder) throws(Problem) -> Accounts.EndedSessions
   ) async throws(Problem) -> Response {
     let presented = try presentedToken(request)
@@ -83,8 +95,11 @@ extension Gateway {
       let context = context(request, requestID, holder.session)
       do throws(AccountsError) {
         try await accounts.end(
-          sessions, of: holder, source: context.source,
-          receipts: receipts(Response(status: 204)))
+          sessions,
+          of: holder,
+          source: context.source,
+          receipts: receipts(Response(status: 204))
+        )
         return Response(status: 204)
       } catch {
         throw Problem(error)
@@ -118,7 +133,8 @@ extension Gateway {
     let typed = text("password")
     for member in members where member.key != "email" && member.key != "password" {
       errors.append(
-        FieldError(.unknownField, at: JSONPointer([member.key]), "There is no such field."))
+        FieldError(.unknownField, at: JSONPointer([member.key]), "There is no such field.")
+      )
     }
     var password: Password?
     if let typed {
@@ -126,8 +142,11 @@ extension Gateway {
       if password == nil {
         errors.append(
           FieldError(
-            .passwordTooLong, at: "/password",
-            "A password has at most \(Password.maximumLength) bytes, and no U+0000."))
+            .passwordTooLong,
+            at: "/password",
+            "A password has at most \(Password.maximumLength) bytes, and no U+0000."
+          )
+        )
       }
     }
     guard errors.isEmpty, let email, let password else { throw .invalid(errors) }
@@ -139,9 +158,13 @@ extension Gateway {
     body += "{\"token\":\"\(opened.token.text)\",\"expiresAt\":\"\(opened.expiresAt)\"".utf8
     body += ",\"session\":".utf8
     session(
-      id: opened.id, createdAt: opened.createdAt, lastUsedAt: opened.createdAt,
-      expiresAt: opened.expiresAt, address: context.source.address,
-      agent: context.source.agent, isCurrent: true
+      id: opened.id,
+      createdAt: opened.createdAt,
+      lastUsedAt: opened.createdAt,
+      expiresAt: opened.expiresAt,
+      address: context.source.address,
+      agent: context.source.agent,
+      isCurrent: true
     ).write(into: &body)
     body += ",\"user\":".utf8
     body += UserDocument.body(opened.user)
@@ -157,8 +180,13 @@ extension Gateway {
   }
 
   private static func session(
-    id: SessionID, createdAt: Timestamp, lastUsedAt: Timestamp, expiresAt: Timestamp,
-    address: String?, agent: String?, isCurrent: Bool
+    id: SessionID,
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp,
+    expiresAt: Timestamp,
+    address: String?,
+    agent: String?,
+    isCurrent: Bool
   ) -> JSON {
     [
       "id": .string(id.description), "createdAt": .string(createdAt.description),

@@ -24,8 +24,12 @@ extension Gateway {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
       do throws(AccountsError) {
         let user = try await accounts.update(
-          holder, by: patch, if: precondition?.holds, source: context.source,
-          receipt: receipt(key) { UserDocument.response(status: 200, $0) })
+          holder,
+          by: patch,
+          if: precondition?.holds,
+          source: context.source,
+          receipt: receipt(key) { UserDocument.response(status: 200, $0) }
+        )
         return UserDocument.response(status: 200, user)
       } catch {
         throw await problem(error, precondition)
@@ -59,7 +63,8 @@ extension Gateway {
     case .list(let tags):
       return IfMatch(
         holds: { version in tags.contains { $0.strongly(version) } },
-        named: tags.compactMap(\.version).max())
+        named: tags.compactMap(\.version).max()
+      )
     case nil: throw .malformedRequest("If-Match is * or a list of entity tags.")
     }
   }

@@ -7,7 +7,8 @@ enum DatabaseURLCommand: Command {
     usage: "jejak database-url",
     summary: "Prints a libpq URI of the database, which psql takes.\n"
       + "The embedded server answers it while `jejak serve` or another command runs.",
-    options: Settings.databaseOptions)
+    options: Settings.databaseOptions
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     try Database.with(Settings(arguments)) { Output.write("\($0.target)\n") }

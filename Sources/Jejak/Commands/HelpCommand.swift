@@ -4,8 +4,10 @@ import Settings
 enum HelpCommand: Command {
   static let names = ["help", "--help"]
   static let syntax = CommandSyntax(
-    usage: "jejak help [COMMAND]", summary: "Tells what the commands do, or one of them.",
-    operands: 0...1)
+    usage: "jejak help [COMMAND]",
+    summary: "Tells what the commands do, or one of them.",
+    operands: 0...1
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     guard let name = arguments.operands.first else {

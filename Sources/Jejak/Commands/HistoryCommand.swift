@@ -16,7 +16,8 @@ enum HistoryCommand: Command {
       CommandOption("stream", "NAME", help: "profile (changes) or access (sign-ins); profile."),
       CommandOption("json", help: "Print a JSON object a line."),
     ] + Settings.databaseOptions,
-    operands: 1...1)
+    operands: 1...1
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     guard let limit = Int(arguments["limit"] ?? "50"), limit > 0 else {
@@ -28,34 +29,47 @@ enum HistoryCommand: Command {
     }
     try Database.with(Settings(arguments)) { database in
       let connection = try BlockingConnection(
-        target: database.target, applicationName: "jejak history")
+        target: database.target,
+        applicationName: "jejak history"
+      )
       let user = try find(arguments.operands[0], connection)
       let (statement, parameters) = History.page(
-        of: user, stream: stream, order: .newestFirst, after: nil, limit: limit)
+        of: user,
+        stream: stream,
+        order: .newestFirst,
+        after: nil,
+        limit: limit
+      )
       let rows = try connection.query(statement.sql, parameters)
       for row in 0..<rows.count {
         let entry = try RecordedEvent(rows, row).historyEntry
         Output.write(
           arguments.has("json")
-            ? String(decoding: entry.bytes, as: UTF8.self) + "\n" : HistoryText.entry(entry))
+            ? String(decoding: entry.bytes, as: UTF8.self) + "\n" : HistoryText.entry(entry)
+        )
       }
     }
     return .success
   }
 
   private static func find(
-    _ name: String, _ connection: borrowing BlockingConnection
+    _ name: String,
+    _ connection: borrowing BlockingConnection
   ) throws -> UserID {
     var parameters = Parameters()
     if let id = UserID(name) {
       parameters.add(id)
       let rows = try connection.query(
-        "select 1 from current_users where user_id = $1::uuid", parameters)
+        "select 1 from current_users where user_id = $1::uuid",
+        parameters
+      )
       if rows.count == 1 { return id }
     } else if let email = EmailAddress(name) {
       parameters.add(email.claimKey)
       let rows = try connection.query(
-        "select user_id from email_claims where email = $1::text", parameters)
+        "select user_id from email_claims where email = $1::text",
+        parameters
+      )
       if rows.count == 1 { return rows.identifier(0, 0) }
     } else {
       throw UsageError("'\(name)' is neither an id nor an e-mail address")

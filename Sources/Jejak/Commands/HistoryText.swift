@@ -20,7 +20,8 @@ enum HistoryText {
     for change in members["changes"]?.array ?? [] {
       let change = change.object ?? [:]
       lines.append(
-        "    \(text(change["field"])): \(text(change["old"])) → \(text(change["new"]))")
+        "    \(text(change["field"])): \(text(change["old"])) → \(text(change["new"]))"
+      )
     }
     return lines.joined(separator: "\n") + "\n"
   }

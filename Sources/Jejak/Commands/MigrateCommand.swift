@@ -10,9 +10,12 @@ enum MigrateCommand: Command {
     summary: "Brings the database's schema to the form that this version works with.",
     options: [
       CommandOption(
-        "check", help: "Change nothing; print what is pending, with status 1 if anything is."),
+        "check",
+        help: "Change nothing; print what is pending, with status 1 if anything is."
+      ),
       CommandOption("json", help: "Print JSON."),
-    ] + Settings.databaseOptions)
+    ] + Settings.databaseOptions
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let isCheck = arguments.has("check")

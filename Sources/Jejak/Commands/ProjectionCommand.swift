@@ -13,7 +13,8 @@ enum ProjectionCommand: Command {
     summary: "Lists the read models, builds one anew from the log, or checks it against the log.\n"
       + "rebuild and verify work while the service goes on.",
     options: [CommandOption("json", help: "Print JSON.")] + Settings.databaseOptions,
-    operands: 1...2)
+    operands: 1...2
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let verb = arguments.operands[0]
@@ -45,14 +46,16 @@ enum ProjectionCommand: Command {
     let facts = try connection.query(
       """
       select (select coalesce(max(position), 0) from events), (select count(*) from current_users)
-      """)
+      """
+    )
     let position: Int64 = facts.integer(0, 0)
     let rows: Int64 = facts.integer(0, 1)
     if json {
       Output.write(
         """
         [{"name":"current_users","mode":"inline","position":\(position),"lag":0,"rows":\(rows)}]\n
-        """)
+        """
+      )
     } else {
       Output.write("NAME           MODE    POSITION  LAG  ROWS\n")
       Output.write("current_users  inline  \(padded(position, 8))  \(padded(0, 3))  \(rows)\n")
@@ -71,14 +74,16 @@ enum ProjectionCommand: Command {
         {"projection":"current_users","position":\(report.position),"events":\(report.events),\
         "users":\(report.users),"seconds":\(milliseconds(report.duration) / 1000),\
         "pauseMilliseconds":\(pause)}\n
-        """)
+        """
+      )
     } else {
       Output.write(
         """
         current_users rebuilt to position \(report.position): \(report.users) users from \
         \(report.events) events in \(milliseconds(report.duration) / 1000) s; \
         writes waited \(pause) ms\n
-        """)
+        """
+      )
     }
     return .success
   }
@@ -100,7 +105,8 @@ enum ProjectionCommand: Command {
         """
         current_users at position \(report.position): \(report.users) users compared, \
         \(report.differences) differ\n
-        """)
+        """
+      )
       Output.write(names.map { "differs: \($0)\n" }.joined())
     }
     return report.differences == 0 ? .success : .failure

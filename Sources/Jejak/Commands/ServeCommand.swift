@@ -10,7 +10,8 @@ enum ServeCommand: Command {
   static let syntax = CommandSyntax(
     usage: "jejak serve [OPTION]…",
     summary: "Serves the HTTP interface until it is told to stop (SIGTERM, SIGINT).",
-    options: Settings.allOptions)
+    options: Settings.allOptions
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let settings = try Settings(arguments)

@@ -7,7 +7,9 @@ enum VersionCommand: Command {
 
   static let names = ["version", "--version"]
   static let syntax = CommandSyntax(
-    usage: "jejak version", summary: "Prints the version of this program.")
+    usage: "jejak version",
+    summary: "Prints the version of this program."
+  )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     Output.write("jejak \(version)\n")

@@ -37,7 +37,8 @@ enum Preflight {
              current_setting('server_encoding'), pg_is_in_recovery(),
              current_setting('max_connections')::integer
                - current_setting('superuser_reserved_connections')::integer
-      """)
+      """
+    )
     // A pooler tells a process id of its own making, and hands each transaction to another
     // backend, where no statement is prepared.
     guard facts.integer(0, 0) == connection.announcedBackend else {
@@ -46,7 +47,8 @@ enum Preflight {
         a connection pooler such as PgBouncer stands before PostgreSQL; connect directly: \
         jejak shares its few connections among all requests by itself, and needs prepared \
         statements and pipelines
-        """)
+        """
+      )
     }
     guard facts.integer(0, 1, as: Int32.self) >= oldestServer else {
       throw CommandError("PostgreSQL 15 or later is needed")
@@ -57,7 +59,8 @@ enum Preflight {
     let allowed: Int32 = facts.integer(0, 4)
     guard connections < allowed else {
       throw CommandError(
-        "\(connections) connections are needed, and the server allows \(allowed); set JEJAK_LOOPS")
+        "\(connections) connections are needed, and the server allows \(allowed); set JEJAK_LOOPS"
+      )
     }
     guard !facts.bool(0, 3) else {
       throw Unreachable(reason: "the server is a standby, which takes no writes")

@@ -43,7 +43,10 @@ final class Service {
     // A taken port is told before a database is started.
     do {
       listener = try Listener(
-        host: settings.listen.host.description, port: settings.listen.port, count: count)
+        host: settings.listen.host.description,
+        port: settings.listen.port,
+        count: count
+      )
     } catch {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
@@ -54,15 +57,20 @@ final class Service {
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
-      })
+      }
+    )
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
     let rules = Accounts.Rules(
-      schema: schema, passwords: passwords,
-      lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax))
+      schema: schema,
+      passwords: passwords,
+      lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
+    )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
     chains = Chains(
-      loop: eventLoops[0], target: database.target, readiness: shared.readiness
+      loop: eventLoops[0],
+      target: database.target,
+      readiness: shared.readiness
     ) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
@@ -70,8 +78,17 @@ final class Service {
     for (number, loop) in eventLoops.enumerated() {
       loops.append(
         try ServingLoop(
-          loop, number: number, socket: listener.sockets[number], target: database.target,
-          chains: chains, hashing: hashing, rules: rules, shared: shared, logger: logger))
+          loop,
+          number: number,
+          socket: listener.sockets[number],
+          target: database.target,
+          chains: chains,
+          hashing: hashing,
+          rules: rules,
+          shared: shared,
+          logger: logger
+        )
+      )
     }
     self.loops = loops
   }
@@ -120,8 +137,10 @@ final class Service {
     while true {
       do {
         let applied = try Preflight.run(
-          database.target, migrate: settings.migrate,
-          connections: loops.count * Connections.count + Chains.connectionCount)
+          database.target,
+          migrate: settings.migrate,
+          connections: loops.count * Connections.count + Chains.connectionCount
+        )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
         for loop in loops { loop.openConnections() }

@@ -15,16 +15,29 @@ final class ServingLoop: Sendable {
 
   /// Takes over `loop`, which is not yet running, and starts it.
   init(
-    _ loop: EventLoop, number: Int, socket: Int32, target: String, chains: Chains,
-    hashing: PasswordHashing, rules: Accounts.Rules, shared: Gateway.Shared, logger: Logger
+    _ loop: EventLoop,
+    number: Int,
+    socket: Int32,
+    target: String,
+    chains: Chains,
+    hashing: PasswordHashing,
+    rules: Accounts.Rules,
+    shared: Gateway.Shared,
+    logger: Logger
   ) throws {
     let connections = Connections(
-      loop: loop, target: target, readiness: shared.readiness
+      loop: loop,
+      target: target,
+      readiness: shared.readiness
     ) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
     let accounts = Accounts(
-      loop: loop, connections: connections, chains: chains, hashing: hashing, rules: rules
+      loop: loop,
+      connections: connections,
+      chains: chains,
+      hashing: hashing,
+      rules: rules
     ) { reason in
       logger.warning("deferred work", ["reason": .string(reason)])
     }

@@ -16,7 +16,8 @@ public struct CurrentUserRow: Sendable {
 
   /// The row after `recorded`, on top of the row before it; nil before the first event.
   public static func apply(
-    _ recorded: RecordedEvent, to row: CurrentUserRow?
+    _ recorded: RecordedEvent,
+    to row: CurrentUserRow?
   ) throws(ProjectionError) -> CurrentUserRow {
     let event: Event
     do {
@@ -29,7 +30,10 @@ public struct CurrentUserRow: Sendable {
         throw .unreadable(position: recorded.position, reason: "a user begins with \(event.type)")
       }
       return CurrentUserRow(
-        user: user, createdAt: recorded.recordedAt, updatedAt: recorded.recordedAt)
+        user: user,
+        createdAt: recorded.recordedAt,
+        updatedAt: recorded.recordedAt
+      )
     }
     row.user.apply(event)
     if event.stream == .profile { row.updatedAt = recorded.recordedAt }
@@ -37,7 +41,8 @@ public struct CurrentUserRow: Sendable {
     guard version == recorded.version else {
       throw .unreadable(
         position: recorded.position,
-        reason: "version \(recorded.version) where \(version) was due")
+        reason: "version \(recorded.version) where \(version) was due"
+      )
     }
     return row
   }
@@ -52,7 +57,8 @@ public struct CurrentUserRow: Sendable {
       """
       \(user.id)\t\(createdAt)\t\(updatedAt)\t\(user.version)\t\(user.accessVersion)\t\
       \(user.status.rawValue)\t\\\\x
-      """.utf8)
+      """.utf8
+    )
     let digits = Array("0123456789abcdef".utf8)
     for byte in user.document { line += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
     line.append(UInt8(ascii: "\n"))

@@ -41,7 +41,8 @@ public struct CurrentUsersRebuild: ~Copyable {
 
   /// A rebuild as the owner that `target` connects as; `progress` counts events.
   public init(
-    target: String, progress: @escaping (_ done: Int64, _ total: Int64) -> Void
+    target: String,
+    progress: @escaping (_ done: Int64, _ total: Int64) -> Void
   ) throws {
     // Both or none: a value that can't be copied is never half made.
     let first = try BlockingConnection(target: target, applicationName: "jejak rebuild")
@@ -55,7 +56,8 @@ public struct CurrentUsersRebuild: ~Copyable {
   public func run() throws -> Report {
     let begin = Instant.now()
     let lock = try writer.query(
-      "select pg_try_advisory_lock(hashtext('jejak rebuild current_users ' || current_schema()))")
+      "select pg_try_advisory_lock(hashtext('jejak rebuild current_users ' || current_schema()))"
+    )
     guard lock.bool(0, 0) else { throw ProjectionError.busy("current_users") }
     try writer.script(
       """
@@ -63,11 +65,13 @@ public struct CurrentUsersRebuild: ~Copyable {
       create table current_users_rebuild (like current_users including storage)
         with (fillfactor = 70);
       grant select, insert, update on current_users_rebuild to jejak_service;
-      """)
+      """
+    )
     var (position, events) = try foldSnapshot()
     try writer.script(
       "alter table current_users_rebuild add constraint current_users_rebuild_pkey "
-        + "primary key (user_id); analyze current_users_rebuild")
+        + "primary key (user_id); analyze current_users_rebuild"
+    )
     var rounds = 0
     while try head() - position.rawValue > Self.finalRoundLimit && rounds < Self.roundLimit {
       let (reached, count) = try catchUp(from: position)
@@ -75,8 +79,12 @@ public struct CurrentUsersRebuild: ~Copyable {
     }
     let (pause, last, count, users) = try exchangeSoon(from: &position, &events)
     return Report(
-      position: last, events: events + count, users: users,
-      duration: Instant.now() - begin, pause: pause)
+      position: last,
+      events: events + count,
+      users: users,
+      duration: Instant.now() - begin,
+      pause: pause
+    )
   }
 
   private func head() throws -> Int64 {
@@ -93,7 +101,8 @@ public struct CurrentUsersRebuild: ~Copyable {
         set local cursor_tuple_fraction = 1;
         declare log no scroll cursor for
           select \(RecordedEvent.columns) from events order by \(UserFold.order)
-        """)
+        """
+      )
       var fold = UserFold()
       var done: Int64 = 0
       var ended = false
@@ -124,7 +133,8 @@ public struct CurrentUsersRebuild: ~Copyable {
     parameters.add(reached.rawValue)
     let changed = try writer.query(
       "select distinct user_id from events where position > $1::bigint and position <= $2::bigint",
-      parameters)
+      parameters
+    )
     var users = Parameters()
     users.add(array: 0..<changed.count) { changed.identifier($0, 0, as: UserID.self) }
     users.add(reached.rawValue)
@@ -132,7 +142,9 @@ public struct CurrentUsersRebuild: ~Copyable {
       """
       select \(RecordedEvent.columns) from events
        where user_id = any ($1::uuid[]) and position <= $2::bigint order by \(UserFold.order)
-      """, users)
+      """,
+      users
+    )
     var lines: [UInt8] = []
     var fold = UserFold()
     try fold.add(events) { lines += $0.copyLine }
@@ -140,7 +152,9 @@ public struct CurrentUsersRebuild: ~Copyable {
     var remove = Parameters()
     remove.add(array: 0..<changed.count) { changed.identifier($0, 0, as: UserID.self) }
     try writer.query(
-      "delete from current_users_rebuild where user_id = any ($1::uuid[])", remove)
+      "delete from current_users_rebuild where user_id = any ($1::uuid[])",
+      remove
+    )
     var rest: [UInt8]? = lines
     try writer.copyIn("copy current_users_rebuild (\(CurrentUserRow.columns)) from stdin") {
       rest.take()
@@ -150,7 +164,8 @@ public struct CurrentUsersRebuild: ~Copyable {
 
   /// Makes the exchange as soon as no long reader of the table stands in its way.
   private func exchangeSoon(
-    from position: inout Position, _ events: inout Int64
+    from position: inout Position,
+    _ events: inout Int64
   ) throws -> (pause: Duration, Position, events: Int64, users: Int64) {
     for _ in 1..<Self.lockAttempts {
       do {
@@ -184,7 +199,8 @@ public struct CurrentUsersRebuild: ~Copyable {
         alter table current_users_rebuild rename to current_users;
         alter table current_users rename constraint current_users_rebuild_pkey
           to current_users_pkey;
-        """)
+        """
+      )
       return result
     }
     let pause = Instant.now() - begin

@@ -26,7 +26,8 @@ public struct CurrentUsersVerify: ~Copyable {
 
   /// A check with two connections to `target`; `progress` counts events.
   public init(
-    target: String, progress: @escaping (_ done: Int64, _ total: Int64) -> Void
+    target: String,
+    progress: @escaping (_ done: Int64, _ total: Int64) -> Void
   ) throws {
     // Both or none: a value that can't be copied is never half made.
     let first = try BlockingConnection(target: target, applicationName: "jejak verify")
@@ -40,7 +41,8 @@ public struct CurrentUsersVerify: ~Copyable {
   public func run() throws -> Report {
     try log.transaction("begin isolation level repeatable read read only") {
       let snapshot = try log.query(
-        "select pg_export_snapshot(), (select coalesce(max(position), 0) from events)")
+        "select pg_export_snapshot(), (select coalesce(max(position), 0) from events)"
+      )
       let total: Int64 = snapshot.integer(0, 1)
       return try table.transaction("begin isolation level repeatable read read only") {
         try table.script("set transaction snapshot '\(snapshot.string(0, 0) ?? "")'")
@@ -55,7 +57,8 @@ public struct CurrentUsersVerify: ~Copyable {
       set local cursor_tuple_fraction = 1;
       declare log no scroll cursor for
         select \(RecordedEvent.columns) from events order by \(UserFold.order)
-      """)
+      """
+    )
     var live = try TableCursor(table, fetchSize: Self.fetchSize)
     var users: Int64 = 0
     var differences: Int64 = 0
@@ -89,7 +92,11 @@ public struct CurrentUsersVerify: ~Copyable {
       try live.advance(table)
     }
     return Report(
-      position: Position(total), users: users, different: different, differences: differences)
+      position: Position(total),
+      users: users,
+      different: different,
+      differences: differences
+    )
   }
 }
 
@@ -106,7 +113,8 @@ private struct TableCursor {
       set local cursor_tuple_fraction = 1;
       declare live no scroll cursor for
         select \(CurrentUserRow.columns) from current_users order by user_id
-      """)
+      """
+    )
     rows = try connection.query("fetch forward \(fetchSize) from live")
   }
 
