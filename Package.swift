@@ -47,15 +47,17 @@ let package = Package(
     .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
 
     // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
-    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Clocks", swiftSettings: settings),
+    .target(name: "Network", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "EventLoop", dependencies: ["CLinux", "Clocks"], swiftSettings: settings),
     .target(
       name: "Postgres",
-      dependencies: ["CPostgres", "EventLoop"],
+      dependencies: ["CPostgres", "Clocks", "EventLoop"],
       swiftSettings: settings
     ),
     .target(
       name: "HTTP",
-      dependencies: ["CMicroHTTPD", "EventLoop"],
+      dependencies: ["CMicroHTTPD", "Clocks", "EventLoop"],
       swiftSettings: settings
     ),
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
@@ -83,32 +85,37 @@ let package = Package(
     ),
     .target(
       name: "EventLog",
-      dependencies: ["EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: ["Clocks", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
       swiftSettings: settings
     ),
 
     // The application.
     .target(
       name: "Accounts",
-      dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
       swiftSettings: settings
     ),
     .target(
       name: "Projections",
-      dependencies: ["EventLog", "EventLoop", "Postgres", "Profiles"],
+      dependencies: ["Clocks", "EventLog", "EventLoop", "Postgres", "Profiles"],
       swiftSettings: settings
     ),
     .target(
       name: "Gateway",
       dependencies: [
-        "Accounts", "EventLog", "EventLoop", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
+        "Profiles", "Sodium",
       ],
       swiftSettings: settings
     ),
 
     // The host: settings, logs, a private PostgreSQL.
-    .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: settings),
-    .target(name: "Settings", dependencies: ["CLinux", "Logging"], swiftSettings: settings),
+    .target(name: "Logging", dependencies: ["CLinux", "Clocks"], swiftSettings: settings),
+    .target(
+      name: "Settings",
+      dependencies: ["CLinux", "Logging", "Network"],
+      swiftSettings: settings
+    ),
     .target(
       name: "EmbeddedPostgres",
       dependencies: ["CLinux", "CPostgres"],
@@ -119,12 +126,14 @@ let package = Package(
     .executableTarget(
       name: "Jejak",
       dependencies: [
-        "Accounts", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP", "JSON",
-        "Logging", "Migrations", "Postgres", "Profiles", "Projections", "Settings",
+        "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
+        "JSON", "Logging", "Migrations", "Network", "Postgres", "Profiles", "Projections",
+        "Settings",
       ],
       swiftSettings: settings
     ),
 
+    .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: settings),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(
       name: "ProfilesTests",
@@ -132,7 +141,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
-    .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: settings),
+    .testTarget(
+      name: "SettingsTests",
+      dependencies: ["Network", "Settings"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "EmbeddedPostgresTests",
       dependencies: ["EmbeddedPostgres", "LeaseHolder"],
@@ -148,8 +161,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Migrations", "Postgres",
-        "Profiles",
+        "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Migrations",
+        "Postgres", "Profiles",
       ],
       path: "Tests/Support",
       exclude: ["support"],
@@ -157,12 +170,12 @@ let package = Package(
     ),
     .testTarget(
       name: "EventLoopTests",
-      dependencies: ["CLinux", "EventLoop", "TestSupport"],
+      dependencies: ["CLinux", "Clocks", "EventLoop", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "PostgresTests",
-      dependencies: ["EventLoop", "Postgres", "TestSupport"],
+      dependencies: ["Clocks", "EventLoop", "Postgres", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -178,13 +191,15 @@ let package = Package(
     ),
     .testTarget(
       name: "EventLogTests",
-      dependencies: ["EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport"],
+      dependencies: [
+        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(
       name: "AccountsTests",
       dependencies: [
-        "Accounts", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium",
         "TestSupport",
       ],
       swiftSettings: settings
@@ -192,8 +207,8 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Accounts", "EventLog", "Gateway", "HTTP", "JSON", "Postgres", "Profiles", "Sodium",
-        "TestSupport",
+        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Postgres", "Profiles",
+        "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),

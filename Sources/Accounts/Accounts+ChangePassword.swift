@@ -1,3 +1,4 @@
+import Clocks
 public import EventLog
 public import JSON
 import Postgres

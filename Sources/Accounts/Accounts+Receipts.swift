@@ -1,5 +1,6 @@
+public import Clocks
 import EventLog
-public import Postgres
+import Postgres
 
 /// What was kept of a request that carried an Idempotency-Key.
 public struct KeptReceipt: Sendable {

@@ -1,5 +1,6 @@
+public import Clocks
 public import EventLog
-public import Postgres
+import Postgres
 public import Profiles
 
 /// A session as its user sees it.

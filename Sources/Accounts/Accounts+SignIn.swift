@@ -1,5 +1,6 @@
+public import Clocks
 public import EventLog
-public import Postgres
+import Postgres
 public import Profiles
 
 /// A session that has just begun, or goes on under a fresh token.

@@ -90,8 +90,9 @@ public final class Chains: Sendable {
   }
 
   /// Decides a command on the user's latest state, or on `known` where none is on its way, and
-  /// appends what it comes to; from any loop. Returns nil where that state didn't come about: then
-  /// `known` must be loaded again.
+  /// appends what it comes to; from any loop.
+  ///
+  /// Returns nil where that state didn't come about: then `known` must be loaded again.
   func run(
     on known: CurrentUser,
     _ decide: @Sendable (CurrentUser) throws(AccountsError) -> Decision

@@ -1,5 +1,6 @@
+public import Clocks
 import EventLog
-public import Postgres
+import Postgres
 public import Profiles
 
 /// A user as the read model holds them.

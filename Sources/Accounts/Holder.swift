@@ -1,5 +1,6 @@
+public import Clocks
 import EventLog
-public import Postgres
+import Postgres
 public import Profiles
 
 /// Whoever holds a session's token: the session, and the user's row as it was read with it.

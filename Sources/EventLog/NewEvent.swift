@@ -1,4 +1,5 @@
-public import Postgres
+public import Clocks
+import Postgres
 public import Profiles
 
 /// An event on its way into the log, with what is changed in the same transaction.

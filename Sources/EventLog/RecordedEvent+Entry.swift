@@ -1,3 +1,4 @@
+import Clocks
 public import JSON
 import Postgres
 import Profiles

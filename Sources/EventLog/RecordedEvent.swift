@@ -1,3 +1,4 @@
+public import Clocks
 public import JSON
 public import Postgres
 public import Profiles

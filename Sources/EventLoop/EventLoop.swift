@@ -1,4 +1,5 @@
 import CLinux
+public import Clocks
 internal import Glibc
 import Synchronization
 

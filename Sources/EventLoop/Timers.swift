@@ -1,3 +1,5 @@
+import Clocks
+
 /// Names one timer of one loop.
 public struct TimerID: Hashable, Sendable {
   let number: UInt64

@@ -1,5 +1,6 @@
 import EventLog
 import HTTP
+import Network
 import Profiles
 
 /// Where a request came from and what it is called; made once for each request that writes.
@@ -52,7 +53,7 @@ struct Context {
     for hop in hops.reversed() {
       guard isTrusted(client) else { break }
       // A hop that is no address ends the chain: nothing left of it can be believed.
-      guard IPAddress.isNumeric(hop) else { break }
+      guard IPAddress(hop) != nil else { break }
       client = hop
     }
     return client

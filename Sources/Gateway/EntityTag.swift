@@ -1,6 +1,6 @@
 import Profiles
 
-/// An entity tag (RFC 9110 section 8.8.3). Ours are strong: the profile's version in quotes.
+/// An entity tag (RFC 9110 section 8.8.3); ours are strong: the profile's version in quotes.
 struct EntityTag: Equatable {
   let isWeak: Bool
   /// What stands between the quotes.

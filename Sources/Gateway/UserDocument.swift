@@ -1,4 +1,5 @@
 import Accounts
+import Clocks
 import HTTP
 import Postgres
 import Profiles

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Clocks
 public import EventLoop
 import Glibc
 

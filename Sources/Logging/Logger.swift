@@ -1,3 +1,5 @@
+import Clocks
+
 /// Writes records to standard error, one line each.
 ///
 /// **No personal data.** A record may name users by id, and fields by name. Addresses, names,
@@ -18,7 +20,7 @@ public struct Logger: Sendable {
       format: format,
       level: level,
       descriptor: descriptor,
-      now: { Timestamp.now() }
+      now: { Timestamp.now().description }
     )
   }
 

@@ -1,4 +1,5 @@
 import CPostgres
+import Clocks
 public import EventLoop
 
 /// One connection of an event loop to PostgreSQL, in pipeline mode.

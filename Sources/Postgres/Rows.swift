@@ -1,4 +1,5 @@
 public import CPostgres
+public import Clocks
 
 /// The rows of one statement's result, in binary format; owner of libpq's memory.
 ///

@@ -1,4 +1,5 @@
 import Logging
+import Network
 
 extension Setting {
   /// All settings, in the order of the help.

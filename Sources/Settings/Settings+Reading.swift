@@ -66,8 +66,3 @@ extension Settings {
     return Setting.table.filter(isIncluded).map(\.option) + [config]
   }
 }
-
-extension IPAddress {
-  /// 127.0.0.1.
-  static let loopback = IPAddress(v4: 127, 0, 0, 1)
-}

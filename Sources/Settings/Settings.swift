@@ -1,4 +1,5 @@
 public import Logging
+public import Network
 
 /// What the service and its commands can be told, read and checked.
 public struct Settings: Equatable, Sendable {

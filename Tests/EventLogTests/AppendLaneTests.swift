@@ -1,3 +1,4 @@
+import Clocks
 import EventLog
 import EventLoop
 import JSON

@@ -99,11 +99,4 @@ struct LoggerTests {
     let rest = pipe.fileHandleForReading.readDataToEndOfFile()
     #expect(String(decoding: rest, as: UTF8.self).contains("log lines dropped"))
   }
-
-  @Test func `tells its time in UTC to the microsecond`() {
-    #expect(
-      Timestamp.text(seconds: 951_782_400, nanoseconds: 123_456_789)
-        == "2000-02-29T00:00:00.123456Z"
-    )
-  }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Postgres
 import Testing
 

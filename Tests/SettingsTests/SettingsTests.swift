@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Network
 import Testing
 
 @testable import Settings

@@ -1,3 +1,4 @@
+public import Clocks
 public import EventLog
 public import EventLoop
 public import JSON

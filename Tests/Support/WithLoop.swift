@@ -1,3 +1,4 @@
+import Clocks
 public import EventLoop
 
 /// Runs `body` on an event loop of its own, and ends the loop's thread before it returns.

@@ -3,7 +3,7 @@ import HTTP
 import Profiles
 
 extension Gateway {
-  /// `GET /v1/users/me`
+  /// Answers `GET /v1/users/me`.
   func fetch(_ request: Request) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let holder = try await holder(request)

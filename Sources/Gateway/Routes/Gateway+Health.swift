@@ -2,12 +2,12 @@ import HTTP
 import Postgres
 
 extension Gateway {
-  /// `GET /livez`: the process answers.
+  /// Answers `GET /livez`: the process answers.
   func live(_ request: Request) throws(Problem) -> Response {
     Self.ok
   }
 
-  /// `GET /readyz`: every loop's connections stand, which are opened once the schema is right.
+  /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is right.
   func ready(_ request: Request) throws(Problem) -> Response {
     guard shared.readiness.isComplete else {
       throw .unavailable("The database can't be used yet, or was lost.")

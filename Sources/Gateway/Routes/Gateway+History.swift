@@ -5,7 +5,7 @@ import JSON
 import Profiles
 
 extension Gateway {
-  /// `GET /v1/users/me/history`
+  /// Answers `GET /v1/users/me/history`.
   func history(_ request: Request) async throws(Problem) -> Response {
     let query = try Query(request, known: ["limit", "cursor", "order", "stream"])
     let limit = try query.limit()

@@ -3,7 +3,7 @@ import EventLog
 import HTTP
 
 extension Gateway {
-  /// `POST /v1/users/me/password`
+  /// Answers `POST /v1/users/me/password`.
   func changePassword(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let body = try body(of: request)

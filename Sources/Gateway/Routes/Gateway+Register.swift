@@ -5,7 +5,7 @@ import JSON
 import Profiles
 
 extension Gateway {
-  /// `POST /v1/users`
+  /// Answers `POST /v1/users`.
   func register(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let body = try body(of: request)

@@ -1,4 +1,5 @@
 import Accounts
+import Clocks
 import EventLog
 import HTTP
 import JSON
@@ -6,7 +7,7 @@ import Postgres
 import Profiles
 
 extension Gateway {
-  /// `POST /v1/sessions`: signs in.
+  /// Answers `POST /v1/sessions`: signs in.
   func signIn(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let body = try body(of: request)
@@ -28,7 +29,7 @@ extension Gateway {
     }
   }
 
-  /// `GET /v1/sessions`
+  /// Answers `GET /v1/sessions`.
   func listSessions(_ request: Request) async throws(Problem) -> Response {
     let query = try Query(request, known: ["limit", "cursor"])
     let limit = try query.limit()
@@ -54,7 +55,7 @@ extension Gateway {
       }
   }
 
-  /// `DELETE /v1/sessions/{id or current}`
+  /// Answers `DELETE /v1/sessions/{id or current}`.
   func endSession(
     _ name: String,
     _ request: Request,
@@ -68,7 +69,7 @@ extension Gateway {
     }
   }
 
-  /// `DELETE /v1/sessions?except=current`
+  /// Answers `DELETE /v1/sessions?except=current`.
   func endOtherSessions(
     _ request: Request,
     _ requestID: String

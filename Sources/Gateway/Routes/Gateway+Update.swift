@@ -7,7 +7,7 @@ import Profiles
 extension Gateway {
   private static let patchTypes = ["application/merge-patch+json", "application/json"]
 
-  /// `PATCH /v1/users/me`: a merge patch (RFC 7396), with If-Match where the client wants it.
+  /// Answers `PATCH /v1/users/me`: a merge patch (RFC 7396), with If-Match where the client wants it.
   func update(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let holder = try await holder(request)

@@ -1,6 +1,6 @@
 import Settings
 
-/// `jejak database-url`
+/// The command `jejak database-url`.
 enum DatabaseURLCommand: Command {
   static let names = ["database-url"]
   static let syntax = CommandSyntax(

@@ -1,6 +1,6 @@
 import Settings
 
-/// `jejak help [COMMAND]`
+/// The command `jejak help [COMMAND]`.
 enum HelpCommand: Command {
   static let names = ["help", "--help"]
   static let syntax = CommandSyntax(

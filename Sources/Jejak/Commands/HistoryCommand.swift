@@ -4,7 +4,7 @@ import Postgres
 import Profiles
 import Settings
 
-/// `jejak history USER`
+/// The command `jejak history USER`.
 enum HistoryCommand: Command {
   static let names = ["history"]
   static let syntax = CommandSyntax(

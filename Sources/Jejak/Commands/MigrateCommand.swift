@@ -2,7 +2,7 @@ import JSON
 import Migrations
 import Settings
 
-/// `jejak migrate [--check]`
+/// The command `jejak migrate [--check]`.
 enum MigrateCommand: Command {
   static let names = ["migrate"]
   static let syntax = CommandSyntax(

@@ -5,7 +5,7 @@ import Profiles
 import Projections
 import Settings
 
-/// `jejak projection list|rebuild|verify [NAME]`
+/// The command `jejak projection list|rebuild|verify [NAME]`.
 enum ProjectionCommand: Command {
   static let names = ["projection"]
   static let syntax = CommandSyntax(

@@ -4,7 +4,7 @@ import Logging
 import Profiles
 import Settings
 
-/// `jejak serve`
+/// The command `jejak serve`.
 enum ServeCommand: Command {
   static let names = ["serve"]
   static let syntax = CommandSyntax(

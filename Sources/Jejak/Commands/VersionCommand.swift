@@ -1,6 +1,6 @@
 import Settings
 
-/// `jejak version`
+/// The command `jejak version`.
 enum VersionCommand: Command {
   /// The version of this release (Semantic Versioning 2.0.0).
   static let version = "0.1.0"

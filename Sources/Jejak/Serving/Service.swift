@@ -5,6 +5,7 @@ import Gateway
 import Glibc
 import HTTP
 import Logging
+import Network
 import Postgres
 import Profiles
 import Settings

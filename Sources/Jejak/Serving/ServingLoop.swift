@@ -1,4 +1,5 @@
 import Accounts
+import Clocks
 import EventLoop
 import Gateway
 import HTTP

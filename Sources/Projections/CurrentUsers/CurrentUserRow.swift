@@ -1,5 +1,6 @@
+public import Clocks
 public import EventLog
-public import Postgres
+import Postgres
 public import Profiles
 
 /// A row of `current_users`, as the events of its user add up to it.

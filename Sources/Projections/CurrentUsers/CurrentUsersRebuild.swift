@@ -1,3 +1,4 @@
+import Clocks
 public import EventLog
 import EventLoop
 import Postgres

@@ -22,12 +22,15 @@ public struct IPAddress: Hashable, Sendable {
     }
   }
 
-  init(v4 a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
+  private init(v4 a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
     bytes = [a, b, c, d]
   }
 
   /// Whether it is an IPv6 address.
   public var isV6: Bool { bytes.count == 16 }
+
+  /// 127.0.0.1.
+  public static let loopback = IPAddress(v4: 127, 0, 0, 1)
 
   private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 }

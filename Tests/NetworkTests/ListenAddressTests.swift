@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Settings
+@testable import Network
 
 @Suite("A place to listen")
 struct ListenAddressTests {

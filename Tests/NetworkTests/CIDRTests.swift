@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Settings
+@testable import Network
 
 @Suite("A network")
 struct CIDRTests {

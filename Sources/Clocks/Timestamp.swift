@@ -1,6 +1,6 @@
 import Glibc
 
-/// An instant in UTC with microseconds: PostgreSQL's `timestamptz`.
+/// An instant in UTC with microseconds, as people and PostgreSQL tell time.
 public struct Timestamp: Comparable, Hashable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z.
   public let microseconds: Int64
@@ -8,22 +8,12 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   /// The instant so many microseconds after 1970 began.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
-  /// From the binary form: microseconds since 2000-01-01T00:00:00Z.
-  @inlinable
-  public init(postgres value: Int64) {
-    // Infinities are the ends of Int64, so the sum must not trap.
-    microseconds = value &+ Timestamp.epochOffset
-  }
-
   /// The present instant by this machine's clock.
   public static func now() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
-
-  /// From 1970 to 2000, where PostgreSQL's count begins.
-  @usableFromInline static let epochOffset: Int64 = 946_684_800_000_000
 
   /// The instant `duration` after this one.
   public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
@@ -36,15 +26,6 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   /// Whether `left` comes before `right`.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.microseconds < right.microseconds
-  }
-}
-
-extension Timestamp: Value {
-  /// `timestamptz`.
-  public static var oid: UInt32 { 1184 }
-  /// Eight bytes.
-  public func encode(into bytes: inout [UInt8]) {
-    (microseconds &- Timestamp.epochOffset).encodeBigEndian(into: &bytes)
   }
 }
 
