@@ -3,7 +3,6 @@
 import unicodedata
 
 import pytest
-from support import wait
 from support.client import (
     COMMON_PASSWORD,
     NEW_PASSWORD,
@@ -19,6 +18,7 @@ from support.log import PROFILE
 from support.processes import cpu_seconds
 from support.service import Service
 from support.unchanged import unchanged
+from support.wait import until
 
 LETTER_15 = "wzkqvjxhpfybmgd"
 
@@ -262,13 +262,15 @@ def test_nobody_ends_the_session_of_another(service, person):
 
 
 def test_sign_ins_are_in_the_access_history(service):
+    """A failure is written down after its answer, which mustn't tell by its time what was found."""
     person = signed_in(service)
     problem(person.sign_in(OTHER_PASSWORD), 401, "invalid-credentials")
-
-    def kinds():
-        return [entry["type"] for entry in person.history(stream="access", order="asc")]
-
-    # A failure is written down after its answer, so that the answer's time tells nothing.
-    wait.until("the failure is in the history", lambda: len(kinds()) == 2)
-    assert kinds() == ["SignedIn", "SignInFailed"]
+    kinds = until("the failure is written down", lambda: two(
+        [entry["type"] for entry in person.history(stream="access", order="asc")]))
+    assert kinds == ["SignedIn", "SignInFailed"]
     assert [entry["type"] for entry in person.history()] == ["UserRegistered"]
+
+
+def two(items):
+    """The items, once there are two of them."""
+    return items if len(items) >= 2 else None
