@@ -16,6 +16,8 @@ public import Profiles
 /// A lane belongs to one event loop; a process has one, so that batches are as large as can be
 /// and `log_head` is contended for by other processes alone.
 public final class AppendLane: Sendable {
+  /// Batches under way: while one is flushed to disk the next is already at the server.
+  public static let batchesAtOnce = 2
   /// Events of one batch at most.
   public static let batchLimit = 512
   /// Events that may wait for a batch.
@@ -31,7 +33,9 @@ public final class AppendLane: Sendable {
 
   private struct State {
     var waiting: [Waiting] = []
-    var underWay = false
+    var batchesUnderWay = 0
+    /// Whose events are part of a batch under way.
+    var usersUnderWay = Set<UserID>()
     var failed: (UserID) -> Void = { _ in }
   }
 
@@ -61,11 +65,14 @@ public final class AppendLane: Sendable {
   }
 
   private func sendBatch() {
-    guard !state.value.underWay, !state.value.waiting.isEmpty else { return }
+    guard state.value.batchesUnderWay < Self.batchesAtOnce, !state.value.waiting.isEmpty else {
+      return
+    }
     let batch = takeBatch()
-    state.value.underWay = true
+    guard !batch.isEmpty else { return }
+    state.value.batchesUnderWay += 1
     send(batch) { [self] in
-      state.value.underWay = false
+      state.value.batchesUnderWay -= 1
     }
   }
 
@@ -76,6 +83,12 @@ public final class AppendLane: Sendable {
     var left: [Waiting] = []
     for waiting in state.value.waiting {
       let event = waiting.event
+      // What follows events under way is decided on what they will make: it waits until that is
+      // true, since a batch that has been sent can't be taken back.
+      guard !state.value.usersUnderWay.contains(event.user) else {
+        left.append(waiting)
+        continue
+      }
       let follows = last[event.user].map { $0.map(event.follows) ?? false } ?? true
       if follows && batch.count < Self.batchLimit {
         last[event.user] = .some(event)
@@ -87,6 +100,7 @@ public final class AppendLane: Sendable {
       }
     }
     state.value.waiting = left
+    for waiting in batch { state.value.usersUnderWay.insert(waiting.event.user) }
     return batch
   }
 
@@ -123,6 +137,7 @@ public final class AppendLane: Sendable {
       }
     }
     complete(behind.map { ($0, .failure(.versionConflict)) })
+    for waiting in first { state.value.usersUnderWay.insert(waiting.event.user) }
     var left = first.count
     for waiting in first {
       send([waiting]) {
@@ -134,6 +149,7 @@ public final class AppendLane: Sendable {
 
   /// Breaks the chains of what failed, and then tells everyone.
   private func complete(_ outcomes: [(Waiting, Outcome)]) {
+    for (waiting, _) in outcomes { state.value.usersUnderWay.remove(waiting.event.user) }
     var broken = Set<UserID>()
     for case (let waiting, .failure) in outcomes { broken.insert(waiting.event.user) }
     var behind: [Waiting] = []
