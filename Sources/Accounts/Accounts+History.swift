@@ -19,14 +19,6 @@ extension Accounts {
       limit: limit
     )
     let rows = try await read(statement, parameters)
-    var events: [RecordedEvent] = []
-    for row in 0..<rows.count {
-      do {
-        events.append(try RecordedEvent(rows, row))
-      } catch {
-        throw .failed("an event of user \(user) can't be read: \(error)")
-      }
-    }
-    return events
+    return (0..<rows.count).map { RecordedEvent(rows, $0) }
   }
 }

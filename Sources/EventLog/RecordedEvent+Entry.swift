@@ -1,27 +1,47 @@
 import Clocks
-public import JSON
-import Postgres
+import JSON
 import Profiles
 
 extension RecordedEvent {
-  /// The event as histories show it: who, what, when, from where, old and new values.
-  public var historyEntry: JSON {
-    let source = Event.source(ofPayload: payload)?.object ?? [:]
-    return [
-      "position": .integer(position.rawValue), "version": .integer(Int64(version.rawValue)),
-      "stream": .string(Event.Stream(rawValue: stream)?.name ?? "\(stream)"),
-      "type": .string(type), "recordedAt": .string(recordedAt.description),
-      "actor": [
-        "kind": .string(actor.kindName),
-        "id": actor.id.map { .string($0.description) } ?? .null,
-      ],
-      "source": [
-        "address": source["address"] ?? .null, "agent": source["agent"] ?? .null,
-        "session": source["session"] ?? .null,
-        "requestId": requestID.map(JSON.string) ?? .null,
-        "traceId": traceID.map(JSON.string) ?? .null,
-      ],
-      "changes": Event.changes(ofPayload: payload),
-    ]
+  /// The event as histories show it, as JSON text: who, what, when, from where, old and new
+  /// values.
+  public var historyEntry: [UInt8] {
+    var entry: [UInt8] = []
+    writeHistoryEntry(into: &entry)
+    return entry
+  }
+
+  /// Appends `historyEntry`; old and new values and the source are copied from the payload.
+  public func writeHistoryEntry(into entry: inout [UInt8]) {
+    let payload = JSONMembers(of: payload)
+    let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
+    entry += "{\"position\":\(position),\"version\":\(version),\"stream\":\"".utf8
+    entry += (Event.Stream(rawValue: stream)?.name ?? "\(stream)").utf8
+    entry += "\",\"type\":".utf8
+    JSON.write(type, into: &entry)
+    entry += ",\"recordedAt\":\"".utf8
+    recordedAt.write(into: &entry)
+    entry += "\",\"actor\":{\"kind\":\"\(actor.kindName)\",\"id\":".utf8
+    write(actor.id?.description, into: &entry)
+    entry += "},\"source\":{\"address\":".utf8
+    entry += source?["address"] ?? Self.null
+    entry += ",\"agent\":".utf8
+    entry += source?["agent"] ?? Self.null
+    entry += ",\"session\":".utf8
+    entry += source?["session"] ?? Self.null
+    entry += ",\"requestId\":".utf8
+    write(requestID, into: &entry)
+    entry += ",\"traceId\":".utf8
+    write(traceID, into: &entry)
+    entry += "},\"changes\":".utf8
+    // An unreadable payload is not one that changed nothing.
+    entry += payload?["changes"] ?? Self.null
+    entry += "}".utf8
+  }
+
+  private static let null = Array("null".utf8)[...]
+
+  private func write(_ text: String?, into entry: inout [UInt8]) {
+    if let text { JSON.write(text, into: &entry) } else { entry += Self.null }
   }
 }

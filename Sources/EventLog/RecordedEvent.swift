@@ -1,5 +1,5 @@
 public import Clocks
-public import JSON
+import JSON
 public import Postgres
 public import Profiles
 
@@ -25,8 +25,8 @@ public struct RecordedEvent: Sendable {
   public let requestID: String?
   /// The trace that request was part of.
   public let traceID: String?
-  /// What happened, in full.
-  public let payload: JSON
+  /// What happened, in full, as JSON text.
+  public let payload: [UInt8]
 
   /// The columns that `init(_:_:)` reads, in its order.
   public static let columns = """
@@ -35,7 +35,7 @@ public struct RecordedEvent: Sendable {
     """
 
   /// The event in row `row`, which has the `columns`.
-  public init(_ rows: Rows, _ row: Int) throws(EventCodingError) {
+  public init(_ rows: Rows, _ row: Int) {
     position = Position(rows.integer(row, 0))
     recordedAt = rows.timestamp(row, 1)
     user = rows.identifier(row, 2)
@@ -49,15 +49,17 @@ public struct RecordedEvent: Sendable {
     )
     requestID = rows.string(row, 9)
     traceID = rows.string(row, 10)
-    do {
-      payload = try JSON.parse(Sealing.open(rows.bytes(row, 11)))
-    } catch {
-      throw EventCodingError.invalid(type: type, member: "")
-    }
+    payload = Sealing.open(rows.bytes(row, 11))
   }
 
   /// What happened, as the domain knows it.
   public func event() throws(EventCodingError) -> Event {
-    try Event(type: type, schema: schema, payload: payload)
+    let payload: JSON
+    do {
+      payload = try JSON.parse(self.payload)
+    } catch {
+      throw .invalid(type: type, member: "")
+    }
+    return try Event(type: type, schema: schema, payload: payload)
   }
 }

@@ -13,11 +13,18 @@ struct Page<Item> {
   }
 
   /// `{"items":[…],"next":…}`, and the next page as a link (RFC 8288).
-  func response(_ request: Request, _ show: (Item) -> JSON) -> Response {
-    let body: JSON = [
-      "items": .array(items.map(show)), "next": next.map(JSON.string) ?? .null,
-    ]
-    var response = Response(status: 200, contentType: "application/json", body: body.bytes)
+  ///
+  /// `write` appends an item's JSON text.
+  func response(_ request: Request, _ write: (Item, inout [UInt8]) -> Void) -> Response {
+    var body = Array("{\"items\":[".utf8)
+    for item in items {
+      if body.last != UInt8(ascii: "[") { body.append(UInt8(ascii: ",")) }
+      write(item, &body)
+    }
+    body += "],\"next\":".utf8
+    (next.map(JSON.string) ?? .null).write(into: &body)
+    body += "}".utf8
+    var response = Response(status: 200, contentType: "application/json", body: body)
     response.add("Cache-Control", "private, no-cache")
     if let next {
       let kept =

@@ -28,7 +28,7 @@ struct HistoryTests {
         limit: limit
       )
       let rows = try await connection.run(statement, parameters)
-      let events = try (0..<rows.count).map { try RecordedEvent(rows, $0) }
+      let events = (0..<rows.count).map { RecordedEvent(rows, $0) }
       guard let last = events.last else { return pages }
       pages.append(events.map(\.version.rawValue))
       cursor = last.version
@@ -87,7 +87,7 @@ struct HistoryTests {
         after: nil,
         limit: 1
       )
-      let recorded = try RecordedEvent(
+      let recorded = RecordedEvent(
         try await connection.run(statement, parameters),
         0
       )
@@ -102,7 +102,7 @@ struct HistoryTests {
         ],
         "changes": [["field": "firstName", "old": "Ada", "new": "Augusta"]],
       ]
-      return ((recorded.historyEntry, expected), appended)
+      return ((try JSON.parse(recorded.historyEntry), expected), appended)
     }
     #expect(entry.0 == entry.1)
     #expect(appended.position == Position(2))

@@ -34,6 +34,6 @@ extension Gateway {
       throw Problem(error)
     }
     return Page(events, limit: limit) { $0.version.description }
-      .response(request) { $0.historyEntry }
+      .response(request) { $0.writeHistoryEntry(into: &$1) }
   }
 }

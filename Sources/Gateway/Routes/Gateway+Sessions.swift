@@ -42,7 +42,7 @@ extension Gateway {
       throw Problem(error)
     }
     return Page(sessions, limit: limit) { $0.id.description }
-      .response(request) { session in
+      .response(request) { session, body in
         Self.session(
           id: session.id,
           createdAt: session.createdAt,
@@ -51,7 +51,7 @@ extension Gateway {
           address: session.address,
           agent: session.agent,
           isCurrent: session.id == holder.session
-        )
+        ).write(into: &body)
       }
   }
 

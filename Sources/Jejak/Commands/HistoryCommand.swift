@@ -42,10 +42,11 @@ enum HistoryCommand: Command {
       )
       let rows = try connection.query(statement.sql, parameters)
       for row in 0..<rows.count {
-        let entry = try RecordedEvent(rows, row).historyEntry
+        let entry = RecordedEvent(rows, row).historyEntry
         Output.write(
           arguments.has("json")
-            ? String(decoding: entry.bytes, as: UTF8.self) + "\n" : HistoryText.entry(entry)
+            ? String(decoding: entry, as: UTF8.self) + "\n"
+            : HistoryText.entry(try JSON.parse(entry))
         )
       }
     }

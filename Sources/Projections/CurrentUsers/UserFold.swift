@@ -9,21 +9,12 @@ struct UserFold {
   /// Folds the events in `rows`, handing over each user that is complete; `finish` gives the last.
   mutating func add(_ rows: Rows, _ complete: (CurrentUserRow) throws -> Void) throws {
     for index in 0..<rows.count {
-      let event = try read(rows, index)
+      let event = RecordedEvent(rows, index)
       if let row, row.user.id != event.user {
         try complete(row)
         self.row = nil
       }
       row = try CurrentUserRow.apply(event, to: row)
-    }
-  }
-
-  private func read(_ rows: Rows, _ index: Int) throws(ProjectionError) -> RecordedEvent {
-    do {
-      return try RecordedEvent(rows, index)
-    } catch {
-      // The position comes first in `RecordedEvent.columns`.
-      throw .unreadable(position: Position(rows.integer(index, 0)), reason: "\(error)")
     }
   }
 
