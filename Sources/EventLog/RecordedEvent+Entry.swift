@@ -13,15 +13,21 @@ extension RecordedEvent {
 
   /// Appends `historyEntry`; old and new values and the source are copied from the payload.
   public func writeHistoryEntry(into entry: inout [UInt8]) {
-    let payload = JSONMembers(of: payload)
+    let payload = JSONMembers(of: payload[...])
     let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
-    entry += "{\"position\":\(position),\"version\":\(version),\"stream\":\"".utf8
+    entry += "{\"position\":".utf8
+    entry += position.description.utf8
+    entry += ",\"version\":".utf8
+    entry += version.description.utf8
+    entry += ",\"stream\":\"".utf8
     entry += (Event.Stream(rawValue: stream)?.name ?? "\(stream)").utf8
     entry += "\",\"type\":".utf8
     JSON.write(type, into: &entry)
     entry += ",\"recordedAt\":\"".utf8
     recordedAt.write(into: &entry)
-    entry += "\",\"actor\":{\"kind\":\"\(actor.kindName)\",\"id\":".utf8
+    entry += "\",\"actor\":{\"kind\":\"".utf8
+    entry += actor.kindName.utf8
+    entry += "\",\"id\":".utf8
     write(actor.id?.description, into: &entry)
     entry += "},\"source\":{\"address\":".utf8
     entry += source?["address"] ?? Self.null

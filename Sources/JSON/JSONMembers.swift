@@ -3,17 +3,16 @@
 /// For text that was written by this program: syntax is not checked, and a name that holds an
 /// escape is not found.
 public struct JSONMembers {
-  private let text: [UInt8]
+  private let text: ArraySlice<UInt8>
   private var members: [(name: Range<Int>, value: Range<Int>)] = []
 
   /// Cuts `text`, which is an object, at its members; nil where it is no object.
-  public init?(of text: some Sequence<UInt8>) {
-    self.text = Array(text)
-    guard self.text.first == UInt8(ascii: "{"), self.text.last == UInt8(ascii: "}") else {
-      return nil
-    }
-    var index = 1
-    let end = self.text.count - 1
+  public init?(of text: ArraySlice<UInt8>) {
+    self.text = text
+    guard text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") else { return nil }
+    members.reserveCapacity(8)
+    var index = text.startIndex + 1
+    let end = text.endIndex - 1
     while index < end {
       let name = index + 1..<behindString(from: index) - 1
       // Behind the closing quote stands the colon.
@@ -36,10 +35,10 @@ public struct JSONMembers {
   /// The index behind the string that begins at `start`.
   private func behindString(from start: Int) -> Int {
     var index = start + 1
-    while index < text.count, text[index] != UInt8(ascii: "\"") {
+    while index < text.endIndex, text[index] != UInt8(ascii: "\"") {
       index += text[index] == UInt8(ascii: "\\") ? 2 : 1
     }
-    return min(index + 1, text.count)
+    return min(index + 1, text.endIndex)
   }
 
   /// The index of the comma behind the value that begins at `start`, or of the object's end.

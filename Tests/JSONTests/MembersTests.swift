@@ -4,7 +4,7 @@ import Testing
 @Suite("An object's members")
 struct MembersTests {
   private func slice(_ text: String, _ name: StaticString) -> String? {
-    JSONMembers(of: text.utf8)?[name].map { String(decoding: $0, as: UTF8.self) }
+    JSONMembers(of: Array(text.utf8)[...])?[name].map { String(decoding: $0, as: UTF8.self) }
   }
 
   @Test func `are found by name, whatever stands in the others`() {
@@ -20,7 +20,7 @@ struct MembersTests {
   @Test func `are those of what the writer wrote`() throws {
     let nested: JSON = ["x": ["\"\\", "é😀\n"], "y": ["z": 1.5]]
     let value: JSON = ["first": nested, "second": "a\\\"b", "third": []]
-    let members = try #require(JSONMembers(of: value.bytes))
+    let members = try #require(JSONMembers(of: value.bytes[...]))
     for (name, expected) in [("first", nested), ("second", "a\\\"b"), ("third", [])]
       as [(StaticString, JSON)]
     {
@@ -30,11 +30,11 @@ struct MembersTests {
 
   @Test(arguments: ["", "[]", "{", "nul", #""a""#, "{\"a\":1"])
   func `are none where there is no object`(text: String) {
-    #expect(JSONMembers(of: text.utf8) == nil)
+    #expect(JSONMembers(of: Array(text.utf8)[...]) == nil)
   }
 
   @Test(arguments: ["{}", #"{"a"}"#, #"{"a":}"#, #"{"a\"}"#, #"{"a":"b}"#, "{,}", #"{"a":1,}"#])
   func `of broken text may be anything, but end the reading`(text: String) {
-    _ = JSONMembers(of: text.utf8)?["a"]
+    _ = JSONMembers(of: Array(text.utf8)[...])?["a"]
   }
 }
