@@ -134,10 +134,10 @@ let package = Package(
     ),
 
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: settings),
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ProfilesTests",
-      dependencies: ["JSON", "Profiles"],
+      dependencies: ["JSON", "Profiles", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(name: "LoggingTests", dependencies: ["Logging"], swiftSettings: settings),
