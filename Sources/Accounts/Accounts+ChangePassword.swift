@@ -35,7 +35,7 @@ extension Accounts {
         id: holder.session,
         token: Token(),
         createdAt: .now(),
-        expiresAt: holder.sessionExpiresAt,
+        expiresAt: min(.now() + rules.lifetimes.idle, holder.sessionExpiresAt),
         user: current
       )
       do {

@@ -11,7 +11,7 @@ public struct OpenedSession: Sendable {
   public let token: Token
   /// When it was opened.
   public let createdAt: Timestamp
-  /// When it ends, however it is used.
+  /// When it ends if it isn't used.
   public let expiresAt: Timestamp
   /// Whose it is.
   public let user: CurrentUser
@@ -75,7 +75,7 @@ extension Accounts {
       id: SessionID(at: now),
       token: Token(),
       createdAt: now,
-      expiresAt: now + rules.lifetimes.absolute,
+      expiresAt: rules.lifetimes.end(of: now, openedAt: now),
       user: user
     )
   }

@@ -1,3 +1,5 @@
+import Clocks
+
 /// How long a session lasts; the database's clock decides when it has ended.
 public struct SessionLifetimes: Sendable {
   /// A session unused for so long has ended.
@@ -9,6 +11,11 @@ public struct SessionLifetimes: Sendable {
   public init(idle: Duration, absolute: Duration) {
     self.idle = idle
     self.absolute = absolute
+  }
+
+  /// When a session ends that was opened then, and isn't used after `use`.
+  func end(of use: Timestamp, openedAt: Timestamp) -> Timestamp {
+    min(use + idle, openedAt + absolute)
   }
 
   /// The last use is written down once in this time, so that fetching writes next to nothing.

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <microhttpd.h>
@@ -30,7 +31,8 @@ static inline struct MHD_Daemon *jejak_start_daemon(
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory,
       MHD_OPTION_CONNECTION_LIMIT, connection_limit,
       MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      // A request without Host is refused by the server, as a problem document.
+      MHD_OPTION_STRICT_FOR_CLIENT, 0,
       MHD_OPTION_END);
 }
 
@@ -56,4 +58,28 @@ static inline const struct sockaddr *jejak_client_address(struct MHD_Connection 
 static inline size_t jejak_address_offset(const struct sockaddr *address) {
   return address->sa_family == AF_INET6 ? offsetof(struct sockaddr_in6, sin6_addr)
                                         : offsetof(struct sockaddr_in, sin_addr);
+}
+
+// How many lines a request has of the headers that decide where it goes and where it ends.
+struct jejak_framing {
+  int hosts;
+  int lengths;
+  int codings;
+};
+
+static inline enum MHD_Result jejak_count_framing(void *context, enum MHD_ValueKind kind,
+                                                  const char *name, const char *value) {
+  (void)kind;
+  (void)value;
+  struct jejak_framing *framing = (struct jejak_framing *)context;
+  if (strcasecmp(name, "Host") == 0) framing->hosts++;
+  else if (strcasecmp(name, "Content-Length") == 0) framing->lengths++;
+  else if (strcasecmp(name, "Transfer-Encoding") == 0) framing->codings++;
+  return MHD_YES;
+}
+
+static inline struct jejak_framing jejak_framing_of(struct MHD_Connection *connection) {
+  struct jejak_framing framing = {0, 0, 0};
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, &jejak_count_framing, &framing);
+  return framing;
 }

@@ -1,6 +1,13 @@
+import Glibc
+
 /// A private PostgreSQL in a data directory, run with the server binaries of the system and
 /// shared by all processes that name the same directory.
 public enum EmbeddedPostgres {
+  /// Whether a server's data has been made in `dataDirectory`.
+  public static func exists(in dataDirectory: String) -> Bool {
+    access(dataDirectory + "/pgdata/PG_VERSION", F_OK) == 0
+  }
+
   /// Joins the server of `dataDirectory`, which is made and started where needed.
   ///
   /// Blocks until the server accepts connections: a first start takes a second or two, a

@@ -12,6 +12,9 @@ extension RecordedEvent {
   }
 
   /// Appends `historyEntry`; old and new values and the source are copied from the payload.
+  ///
+  /// Of an event of sessions: `session` that began or ended, or `count` that ended and the one
+  /// that was `kept`.
   public func writeHistoryEntry(into entry: inout [UInt8]) {
     let payload = JSONMembers(of: payload[...])
     let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
@@ -42,6 +45,13 @@ extension RecordedEvent {
     entry += "},\"changes\":".utf8
     // An unreadable payload is not one that changed nothing.
     entry += payload?["changes"] ?? Self.null
+    for (name, value) in [
+      ("session", payload?["session"]), ("count", payload?["count"]), ("kept", payload?["kept"]),
+    ] {
+      guard let value else { continue }
+      entry += ",\"\(name)\":".utf8
+      entry += value
+    }
     entry += "}".utf8
   }
 

@@ -71,6 +71,9 @@ public final class Gateway: Sendable {
     if method == "OPTIONS" {
       var response = Response(status: 204)
       response.add("Allow", resource.allow)
+      if case .me = resource {
+        response.add("Accept-Patch", Self.patchTypes.joined(separator: ", "))
+      }
       return response
     }
     guard resource.methods.contains(method) else {
@@ -80,6 +83,7 @@ public final class Gateway: Sendable {
     }
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
+    case .user(let id): return try await fetch(request, id: id)
     case .users: return try await register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
@@ -124,6 +128,9 @@ extension Gateway {
     of request: Request,
     types names: [String] = ["application/json"]
   ) throws(Problem) -> JSON {
+    if let coding = request.header("Content-Encoding"), coding.lowercased() != "identity" {
+      throw .unsupportedContentCoding
+    }
     guard let type = request.header("Content-Type"), MediaType.isJSON(type, names) else {
       throw .unsupportedMediaType(accepted: names.joined(separator: " or "))
     }

@@ -101,6 +101,17 @@ extension Problem {
     )
   }
 
+  static var unsupportedContentCoding: Problem {
+    var problem = Problem(
+      415,
+      "unsupported-media-type",
+      "The body's content coding is not supported.",
+      detail: "Send it as it is."
+    )
+    problem.headers = [("Accept-Encoding", "identity")]
+    return problem
+  }
+
   static func unavailable(_ detail: String) -> Problem {
     var problem = Problem(
       503,
@@ -148,6 +159,10 @@ extension Problem {
       )
     case .unknownTransferCoding:
       self = .malformedRequest("The only transfer coding is chunked.")
+    case .ambiguousLength:
+      self = .malformedRequest("One Content-Length or one Transfer-Encoding tells a body's end.")
+    case .noSingleHost:
+      self = .malformedRequest("A request has one Host header.")
     }
   }
 

@@ -4,6 +4,7 @@ import Profiles
 enum Resource {
   case users
   case me
+  case user(String)
   case password
   case history
   case sessions
@@ -21,12 +22,20 @@ enum Resource {
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
-      let prefix = "/v1/sessions/"
-      guard path.hasPrefix(prefix) else { return nil }
-      let id = path.dropFirst(prefix.count)
-      guard !id.isEmpty, !id.contains("/") else { return nil }
-      self = .session(String(id))
+      if let id = Self.id(in: path, under: "/v1/sessions/") {
+        self = .session(id)
+      } else if let id = Self.id(in: path, under: "/v1/users/") {
+        self = .user(id)
+      } else {
+        return nil
+      }
     }
+  }
+
+  private static func id(in path: Substring, under prefix: String) -> String? {
+    guard path.hasPrefix(prefix) else { return nil }
+    let id = path.dropFirst(prefix.count)
+    return id.isEmpty || id.contains("/") ? nil : String(id)
   }
 
   /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
@@ -34,7 +43,7 @@ enum Resource {
     switch self {
     case .users, .password: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .history, .livez, .readyz: ["GET"]
+    case .user, .history, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

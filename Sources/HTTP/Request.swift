@@ -28,8 +28,21 @@ public final class Request: @unchecked Sendable {
   }
 
   init(target: String, connection: OpaquePointer) {
-    self.target = target
+    self.target = Self.originForm(of: target)
     self.connection = connection
+  }
+
+  /// The target without scheme and authority, which a client may send as to a proxy (RFC 9112
+  /// section 3.2.2).
+  private static func originForm(of target: String) -> String {
+    guard !target.hasPrefix("/"), target.lowercased().hasPrefix("http") else { return target }
+    let parts = target.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return target }
+    let rest = parts[1]
+    guard
+      let path = rest.utf8.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") })
+    else { return "/" }
+    return rest[path...].hasPrefix("/") ? String(rest[path...]) : "/" + rest[path...]
   }
 
   /// The part of the target before the query.

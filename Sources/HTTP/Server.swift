@@ -37,6 +37,11 @@ public final class Server: Sendable {
     case bodyTooLarge
     /// Its body comes in a transfer coding that isn't understood, so it has no end.
     case unknownTransferCoding
+    /// It tells two lengths, or a length and a transfer coding: whoever stands between may see
+    /// another end of it (request smuggling, RFC 9112 section 11.2).
+    case ambiguousLength
+    /// It has no Host header, or more than one (RFC 9112 section 3.2).
+    case noSingleHost
   }
 
   /// Answers a request.
@@ -74,13 +79,15 @@ public final class Server: Sendable {
   public func open(socket: Int32) throws(SystemError) {
     let daemon = jejak_start_daemon(
       socket,
-      { context, connection, _, method, _, upload, uploadSize, request in
-        guard let request = request?.pointee, let connection, let method, let uploadSize
+      { context, connection, _, method, version, upload, uploadSize, request in
+        guard let request = request?.pointee, let connection, let method, let version,
+          let uploadSize
         else { return .NO }
         return Server.from(context).access(
           Unmanaged<Request>.fromOpaque(request).takeUnretainedValue(),
           connection,
           method,
+          version,
           upload,
           uploadSize
         )
@@ -167,6 +174,7 @@ public final class Server: Sendable {
     _ request: Request,
     _ connection: OpaquePointer,
     _ method: UnsafePointer<CChar>,
+    _ version: UnsafePointer<CChar>,
     _ upload: UnsafePointer<CChar>?,
     _ uploadSize: UnsafeMutablePointer<Int>
   ) -> MHD_Result {
@@ -174,7 +182,8 @@ public final class Server: Sendable {
     case .header:
       request.method = String(cString: method)
       request.phase = .body
-      guard let refusal = refusal(of: request) else { return .YES }
+      let needsHost = strcmp(version, "HTTP/1.1") == 0
+      guard let refusal = refusal(of: request, needsHost) else { return .YES }
       return answer(request, with: refuse(request, refusal), closing: true)
     case .body where uploadSize.pointee > 0:
       return take(request, UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)) {
@@ -197,8 +206,12 @@ public final class Server: Sendable {
   }
 
   /// Why the request is refused before its body is read.
-  private func refusal(of request: Request) -> Refusal? {
+  private func refusal(of request: Request, _ needsHost: Bool) -> Refusal? {
     if request.target.utf8.count > limits.target { return .targetTooLong }
+    let framing = jejak_framing_of(request.connection)
+    if framing.hosts > 1 || needsHost && framing.hosts == 0 { return .noSingleHost }
+    if framing.lengths + framing.codings > 1 { return .ambiguousLength }
+    guard framing.lengths + framing.codings > 0 else { return nil }
     if let coding = request.header("Transfer-Encoding"), coding.lowercased() != "chunked" {
       return .unknownTransferCoding
     }

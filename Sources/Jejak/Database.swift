@@ -1,4 +1,5 @@
 import EmbeddedPostgres
+import Migrations
 import Settings
 
 /// The database that the settings name: a server elsewhere, or the embedded one, which is joined
@@ -9,11 +10,18 @@ final class Database: Sendable {
   /// The share in the embedded server, where it is that one.
   let lease: Lease?
 
-  init(_ settings: Settings) throws {
+  /// Opens the database; with `create` an embedded one is made where there is none.
+  init(_ settings: Settings, create: Bool) throws {
     if let url = settings.databaseURL {
       target = url
       lease = nil
     } else {
+      guard create || EmbeddedPostgres.exists(in: settings.dataDirectory) else {
+        throw CommandError(
+          "there is no database in \(settings.dataDirectory); say where with --data-dir or "
+            + "--database-url"
+        )
+      }
       let lease = try EmbeddedPostgres.join(dataDirectory: settings.dataDirectory)
       target = lease.databaseURL
       self.lease = lease
@@ -25,12 +33,28 @@ final class Database: Sendable {
     try lease?.release()
   }
 
-  /// Runs `body` with the database, and lets go of it afterwards.
-  static func with<Result>(
+  /// Runs `body` with the database, which is there already and has this version's schema, and lets
+  /// go of it afterwards.
+  static func withReady<Result>(
     _ settings: Settings,
     _ body: (Database) throws -> Result
   ) throws -> Result {
-    let database = try Database(settings)
+    try with(settings, create: false) { database in
+      let pending = try Migrator(target: database.target).pending()
+      guard pending.isEmpty else {
+        throw CommandError("\(pending.count) migrations are pending; run jejak migrate")
+      }
+      return try body(database)
+    }
+  }
+
+  /// Runs `body` with the database, and lets go of it afterwards.
+  static func with<Result>(
+    _ settings: Settings,
+    create: Bool,
+    _ body: (Database) throws -> Result
+  ) throws -> Result {
+    let database = try Database(settings, create: create)
     do {
       let result = try body(database)
       try database.close()

@@ -11,8 +11,11 @@ enum Output {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      // Nobody reads any more, so there is nobody to tell.
-      guard count > 0 else { return }
+      guard count > 0 else {
+        // Data that can't be written is a failure; of messages there is nobody to tell.
+        if descriptor == 1 { exit(with: .failure) }
+        return
+      }
       rest = rest.dropFirst(count)
     }
   }

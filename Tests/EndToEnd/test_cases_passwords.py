@@ -274,3 +274,43 @@ def test_sign_ins_are_in_the_access_history(service):
 def two(items):
     """The items, once there are two of them."""
     return items if len(items) >= 2 else None
+
+
+def test_the_whole_address_is_no_password(service):
+    address = new_email("a.rather.long.name")
+    person = Person(service, address, password=address)
+    body = problem(person.register(), 422, "validation-failed")
+    assert field_errors(body)["/password"] == "password-too-common"
+
+
+def test_a_session_ends_when_all_answers_say(service, person):
+    """Sign-in, list and password change tell one time: the end of a session that isn't used."""
+    opened = person.session()
+    told = opened.sign_in().json()
+    listed = {item["id"]: item for item in opened.get("/v1/sessions").json()["items"]}
+    assert listed[told["session"]["id"]]["expiresAt"] == told["expiresAt"]
+    assert told["session"]["expiresAt"] == told["expiresAt"]
+
+
+def test_the_history_tells_which_sessions_ended(service):
+    person = signed_in(service)
+    other, third = person.session(), person.session()
+    ended = next(item["id"] for item in other.get("/v1/sessions").json()["items"]
+                 if item["current"])
+    assert person.request("DELETE", f"/v1/sessions/{ended}").status_code == 204
+    assert person.request("DELETE", "/v1/sessions?except=current").status_code == 204
+    entries = person.history(stream="access", order="asc")
+    assert [entry["type"] for entry in entries][-2:] == ["SignedOut", "SessionsRevoked"]
+    assert entries[-2]["session"] == ended
+    assert entries[-1]["count"] == 1 and entries[-1]["kept"] in person.sessions()
+    assert third.get().status_code == 401
+
+
+def test_a_cursor_belongs_to_its_list(service):
+    person = signed_in(service)
+    for height in (150, 151, 152):
+        person.patch({"attributes": {"height": height}})
+    cursor = person.get("/v1/users/me/history", params={"limit": 1}).json()["next"]
+    for query in ({"order": "asc"}, {"stream": "access"}):
+        problem(person.get("/v1/users/me/history", params={**query, "cursor": cursor}),
+                400, "malformed-request")

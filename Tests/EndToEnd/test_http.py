@@ -274,7 +274,8 @@ def test_what_is_no_http_is_refused_or_cut_off(service, data):
 
 def test_a_request_without_host_is_refused(service):
     answer = once(service, b"GET /livez HTTP/1.1\r\n\r\n")
-    assert answer.status_code == 400
+    is_problem(answer, 400, "malformed-request")
+    assert answer.closes
 
 
 @pytest.mark.parametrize("extra", [
@@ -287,8 +288,9 @@ def test_two_lengths_smuggle_nothing(service, extra):
                         b"\r\n" + extra + hidden)
         connection.socket.shutdown(1)
         received = connection.ended()
-    assert received == b"" or received.startswith(b"HTTP/1.1 4")
-    assert received.count(b"HTTP/1.1 ") <= 2 and b"HTTP/1.1 200" not in received
+    # One answer, and then the connection ends: what follows is nobody's request.
+    assert received.startswith(b"HTTP/1.1 400 ") and received.count(b"HTTP/1.1 ") == 1
+    assert b"malformed-request" in received and b"connection: close" in received.lower()
 
 
 def test_http_1_0_is_answered_and_closed(service):
@@ -322,3 +324,43 @@ def test_every_wrong_member_of_a_registration_is_named(anyone):
     errors = field_errors(problem(answer, 422, "validation-failed"))
     assert errors == {"/email": "invalid-email", "/password": "password-too-short",
                       "/firstName": "wrong-type", "/attributes/weight": "wrong-type"}
+
+
+def test_two_hosts_are_refused(service):
+    with Connection(service.address) as connection:
+        answer = connection.ask(b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+        is_problem(answer, 400, "malformed-request")
+        assert answer.closes
+
+
+def test_a_target_may_name_the_whole_address(service, person):
+    host, port = service.address
+    answer = once(service, request(
+        "GET", f"http://{host}:{port}/v1/users/me", token=person.token))
+    assert answer.status_code == 200, answer.text
+    assert once(service, request("GET", f"http://{host}:{port}", token=person.token)
+                ).status_code == 404
+
+
+def test_the_location_of_a_new_user_is_theirs_alone(service, person):
+    location = f"/v1/users/{person.id}"
+    own = once(service, request("GET", location, token=person.token))
+    assert own.status_code == 200 and own.json() == person.get().json()
+    other = once(service, request(
+        "GET", "/v1/users/0198f0c2-0000-7000-8000-000000000000", token=person.token))
+    is_problem(other, 404, "not-found")
+    is_problem(once(service, request("GET", location)), 401, "authentication-required")
+
+
+def test_a_coded_body_is_refused(service, person):
+    answer = once(service, request(
+        "PATCH", "/v1/users/me", token=person.token, body=b"\x1f\x8b\x08\x00",
+        Content_Type=MERGE_PATCH, Content_Encoding="gzip"))
+    is_problem(answer, 415, "unsupported-media-type")
+    assert answer.headers["accept-encoding"] == "identity"
+
+
+def test_options_tells_what_patches_are_taken(service):
+    answer = once(service, request("OPTIONS", "/v1/users/me"))
+    assert answer.status_code == 204
+    assert MERGE_PATCH in answer.headers["accept-patch"]

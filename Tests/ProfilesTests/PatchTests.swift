@@ -37,6 +37,20 @@ struct PatchTests {
     )
   }
 
+  @Test func `clears an attribute that the schema no longer knows`() throws {
+    let narrow = try schema(#"{"type":"object","properties":{"weight":{"type":"integer"}}}"#)
+    let (events, user) = try measuredAda().whenPatched(
+      #"{"attributes":{"height":null}}"#,
+      schema: narrow
+    )
+    #expect(user.attributes == ["isMarried": true, "weight": 60])
+    #expect(events.map(\.changedFields) == [["attributes.height"]])
+    let unknown = codes {
+      _ = try measuredAda().whenPatched(#"{"attributes":{"hight":null}}"#, schema: narrow)
+    }
+    #expect(unknown == ["/attributes/hight": .unknownField])
+  }
+
   @Test(arguments: [
     "{}", #"{"firstName":"Ada"}"#, #"{"firstName":" Ada "}"#, #"{"attributes":{}}"#,
     #"{"attributes":{"height":165.50,"weight":60.0,"isMarried":true}}"#, #"{"lastName":null}"#,

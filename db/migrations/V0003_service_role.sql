@@ -8,6 +8,10 @@ begin
   create role jejak_service nologin;
 exception
   when duplicate_object or unique_violation then null;
+  when insufficient_privilege then
+    raise exception 'the role jejak_service is missing, and % can not make it', current_user
+      using hint = format('As a superuser: create role jejak_service nologin; '
+                          'grant jejak_service to %I', current_user);
 end
 $$;
 

@@ -6,7 +6,18 @@ extension Gateway {
   /// Answers `GET /v1/users/me`.
   func fetch(_ request: Request) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
+    return try answer(request, try await holder(request))
+  }
+
+  /// Answers `GET /v1/users/{id}` of one's own id; nobody else's is found.
+  func fetch(_ request: Request, id: String) async throws(Problem) -> Response {
+    _ = try Query(request, known: [])
     let holder = try await holder(request)
+    guard UserID(id) == holder.userID else { throw .notFound }
+    return try answer(request, holder)
+  }
+
+  private func answer(_ request: Request, _ holder: Holder) throws(Problem) -> Response {
     if request.headerBytes("If-None-Match") != nil, try isUnchanged(request, holder.version) {
       var response = Response(status: 304)
       response.add("ETag", EntityTag.text(holder.version))

@@ -9,7 +9,6 @@ extension Gateway {
   func history(_ request: Request) async throws(Problem) -> Response {
     let query = try Query(request, known: ["limit", "cursor", "order", "stream"])
     let limit = try query.limit()
-    let cursor = try query.cursor { Int32($0).map { Version($0) } }
     let order = try query.choice(
       "order",
       [("desc", History.Order.newestFirst), ("asc", .oldestFirst)],
@@ -20,6 +19,11 @@ extension Gateway {
       [("profile", Event.Stream.profile), ("access", .access)],
       standard: .profile
     )
+    // A cursor goes on with the page it came from, in no other order or stream.
+    let list = "\(stream.name) \(order.rawValue) "
+    let cursor = try query.cursor { text in
+      text.hasPrefix(list) ? Int32(text.dropFirst(list.count)).map { Version($0) } : nil
+    }
     let holder = try await holder(request)
     let events: [RecordedEvent]
     do {
@@ -33,7 +37,7 @@ extension Gateway {
     } catch {
       throw Problem(error)
     }
-    return Page(events, limit: limit) { $0.version.description }
+    return Page(events, limit: limit) { list + $0.version.description }
       .response(request) { $0.writeHistoryEntry(into: &$1) }
   }
 }

@@ -5,7 +5,8 @@ import JSON
 import Profiles
 
 extension Gateway {
-  private static let patchTypes = ["application/merge-patch+json", "application/json"]
+  /// The media types that a merge patch comes as.
+  static let patchTypes = ["application/merge-patch+json", "application/json"]
 
   /// Answers `PATCH /v1/users/me`: a merge patch (RFC 7396), with If-Match where the client wants it.
   func update(_ request: Request, _ requestID: String) async throws(Problem) -> Response {

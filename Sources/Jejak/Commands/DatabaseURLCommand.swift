@@ -11,7 +11,7 @@ enum DatabaseURLCommand: Command {
   )
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
-    try Database.with(Settings(arguments)) { Output.write("\($0.target)\n") }
+    try Database.with(Settings(arguments), create: false) { Output.write("\($0.target)\n") }
     return .success
   }
 }

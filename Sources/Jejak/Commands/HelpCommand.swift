@@ -2,7 +2,7 @@ import Settings
 
 /// The command `jejak help [COMMAND]`.
 enum HelpCommand: Command {
-  static let names = ["help", "--help"]
+  static let names = ["help", "--help", "-h"]
   static let syntax = CommandSyntax(
     usage: "jejak help [COMMAND]",
     summary: "Tells what the commands do, or one of them.",

@@ -27,7 +27,7 @@ enum HistoryCommand: Command {
     guard let stream = Event.Stream.allCases.first(where: { $0.name == name }) else {
       throw UsageError("--stream: expected profile or access, not '\(name)'")
     }
-    try Database.with(Settings(arguments)) { database in
+    try Database.withReady(Settings(arguments)) { database in
       let connection = try BlockingConnection(
         target: database.target,
         applicationName: "jejak history"

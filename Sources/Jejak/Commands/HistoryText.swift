@@ -17,6 +17,9 @@ enum HistoryText {
         + " with \(text(source["agent"])), session \(text(source["session"])),"
         + " request \(text(source["requestId"]))",
     ]
+    for name in ["session", "count", "kept"] {
+      if let value = members[name] { lines.append("    \(name): \(text(value))") }
+    }
     for change in members["changes"]?.array ?? [] {
       let change = change.object ?? [:]
       lines.append(

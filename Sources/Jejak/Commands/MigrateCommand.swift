@@ -19,7 +19,8 @@ enum MigrateCommand: Command {
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let isCheck = arguments.has("check")
-    let names = try Database.with(Settings(arguments)) { database in
+    let names = try Database.with(Settings(arguments), create: !isCheck) { database in
+      try Preflight.check(database.target)
       let migrator = try Migrator(target: database.target)
       return try isCheck ? migrator.pending() : migrator.migrate()
     }

@@ -22,7 +22,7 @@ enum ProjectionCommand: Command {
     switch verb {
     case "list":
       guard arguments.operands.count == 1 else { throw UsageError("list takes no name") }
-      return try Database.with(settings) { try list($0.target, arguments.has("json")) }
+      return try Database.withReady(settings) { try list($0.target, arguments.has("json")) }
     case "rebuild", "verify":
       guard arguments.operands.count == 2 else {
         throw UsageError("missing argument; usage: jejak projection \(verb) NAME")
@@ -31,7 +31,7 @@ enum ProjectionCommand: Command {
       guard name == "current_users" else {
         throw UsageError("there is no projection '\(name)'; see jejak projection list")
       }
-      return try Database.with(settings) { database in
+      return try Database.withReady(settings) { database in
         try verb == "rebuild"
           ? rebuild(database.target, arguments.has("json"))
           : verify(database.target, arguments.has("json"))

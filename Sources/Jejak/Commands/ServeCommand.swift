@@ -27,9 +27,14 @@ enum ServeCommand: Command {
     do {
       return try ProfileSchema(JSON.parse(bytes))
     } catch let error as SchemaError {
-      throw CommandError("\(path): \(error.pointer.description): \(error.detail)")
-    } catch {
-      throw CommandError("\(path): not acceptable JSON: \(error)")
+      let pointer = error.pointer.description
+      throw CommandError("\(path): \(pointer.isEmpty ? "the root" : pointer): \(error.detail)")
+    } catch JSONError.malformed(let place) {
+      throw CommandError("\(path):\(place.line):\(place.column): \(place.reason.rawValue)")
+    } catch JSONError.numberNotExact(let pointer) {
+      throw CommandError("\(path): \(pointer.description): this number can't be kept exactly")
+    } catch JSONError.nulCharacter(let pointer) {
+      throw CommandError("\(path): \(pointer.description): U+0000 is not allowed")
     }
   }
 }

@@ -4,8 +4,9 @@ import Postgres
 /// What must hold of a database before it is served from.
 enum Preflight {
   /// The database can't be reached: try again.
-  struct Unreachable: Error {
+  struct Unreachable: Error, CustomStringConvertible {
     let reason: String
+    var description: String { reason }
   }
 
   /// Releases of PostgreSQL from this one on are supported.
@@ -16,7 +17,7 @@ enum Preflight {
   /// `connections` is how many the service is going to open.
   static func run(_ target: String, migrate: Bool, connections: Int) throws -> [String] {
     do {
-      try check(target, connections)
+      try check(target, connections: connections)
       let migrator = try Migrator(target: target)
       let pending = try migrator.pending()
       guard !pending.isEmpty else { return [] }
@@ -29,8 +30,9 @@ enum Preflight {
     }
   }
 
-  private static func check(_ target: String, _ connections: Int) throws {
-    let connection = try BlockingConnection(target: target, applicationName: "jejak serve")
+  /// Throws where the database can't be served from, or `connections` are more than it allows.
+  static func check(_ target: String, connections: Int = 1) throws {
+    let connection = try BlockingConnection(target: target, applicationName: "jejak")
     let facts = try connection.query(
       """
       select pg_backend_pid(), current_setting('server_version_num')::integer,

@@ -51,7 +51,7 @@ final class Service {
     } catch {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
-    database = try Database(settings)
+    database = try Database(settings, create: true)
     let proxies = settings.trustedProxies
     shared = Gateway.Shared(
       readiness: Readiness(),

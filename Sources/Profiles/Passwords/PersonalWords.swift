@@ -9,6 +9,10 @@ public struct PersonalWords: Sendable {
   /// The words of this person.
   public init(email: EmailAddress?, firstName: PersonName?, lastName: PersonName?) {
     var words: Set = ["jejak"]
+    if let email {
+      words.insert(email.text.lowercased())
+      words.insert(email.claimKey)
+    }
     if let local = email?.localPart {
       words.insert(local.lowercased())
       words.formUnion(local.lowercased().split { ".+-_".contains($0) }.map(String.init))

@@ -41,6 +41,16 @@ struct SchemaCheck {
     for name in names { at(name) { $0.note(.required, "This attribute is required.") } }
   }
 
+  /// Notes that `name`, which is to be cleared, is neither stored nor known.
+  mutating func refuseUnknown(_ name: String, _ rules: SchemaNode.ObjectRules) {
+    guard rules.properties[name] == nil, rules.additional == nil else { return }
+    at(name) { $0.noteUnknown() }
+  }
+
+  private mutating func noteUnknown() {
+    note(.unknownField, "There is no such member.")
+  }
+
   /// Notes an error about all attributes.
   mutating func refuseAttributes(_ code: FieldError.Code, _ detail: String) {
     note(code, detail)
@@ -125,7 +135,10 @@ struct SchemaCheck {
   ) -> JSON {
     let property = rules.properties[member.key]
     guard let node = property ?? rules.additional else {
-      note(.unknownField, "There is no such member.")
+      // An attribute that a former schema knew can be cleared; whether it is stored is known when
+      // the patch is decided on.
+      if extent == .patch, member.value.isNull, path.count == 2 { return .null }
+      noteUnknown()
       return member.value
     }
     if property == nil, !Self.isName(member.key) {

@@ -84,6 +84,7 @@ extension User {
       let old = attributes[member.key]
       var new: JSON?
       if !member.value.isNull { new = member.value.merged(into: old) }
+      if old == nil, new == nil { check.refuseUnknown(member.key, patch.schema.root) }
       guard new != old else { continue }
       // Only an object can have become wrong by merging; the rest was checked when it was read.
       if let value = new, value.object != nil {
