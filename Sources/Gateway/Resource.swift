@@ -4,7 +4,7 @@ import Profiles
 enum Resource {
   case users
   case me
-  case user(String)
+  case user(UserID)
   case password
   case history
   case sessions
@@ -24,7 +24,7 @@ enum Resource {
     default:
       if let id = Self.id(in: path, under: "/v1/sessions/") {
         self = .session(id)
-      } else if let id = Self.id(in: path, under: "/v1/users/") {
+      } else if let id = Self.id(in: path, under: "/v1/users/").flatMap({ UserID($0) }) {
         self = .user(id)
       } else {
         return nil

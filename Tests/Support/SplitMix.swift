@@ -1,4 +1,6 @@
-/// Numbers that come out the same on every run (SplitMix64, by G. Steele and others).
+/// Numbers that come out the same on every run.
+///
+/// The generator is SplitMix64, by G. Steele and others.
 public struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

@@ -10,10 +10,10 @@ extension Gateway {
   }
 
   /// Answers `GET /v1/users/{id}` of one's own id; nobody else's is found.
-  func fetch(_ request: Request, id: String) async throws(Problem) -> Response {
+  func fetch(_ request: Request, id: UserID) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     let holder = try await holder(request)
-    guard UserID(id) == holder.userID else { throw .notFound }
+    guard id == holder.userID else { throw .notFound }
     return try answer(request, holder)
   }
 
