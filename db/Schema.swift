@@ -24,6 +24,7 @@ public enum Schema {
   public static let functions = [
     File("append_events", PackageResources.append_events_sql),
     File("start_session", PackageResources.start_session_sql),
+    File("end_sessions", PackageResources.end_sessions_sql),
     File("change_password", PackageResources.change_password_sql),
   ]
 }

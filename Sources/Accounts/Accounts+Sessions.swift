@@ -59,18 +59,39 @@ extension Accounts {
     source: Source,
     receipts: [Receipt]
   ) async throws(AccountsError) {
-    let found = try await find(sessions, of: holder.userID)
-    let event: Event
-    switch sessions {
-    case .one(let id):
-      guard found == [id] else { throw .notFound }
-      event = .signedOut(id)
-    case .allExcept(let kept):
-      guard !found.isEmpty else { return try await keep(receipts) }
-      event = .sessionsRevoked(count: found.count, kept: kept)
+    for _ in 0..<Self.attemptLimit {
+      let found = try await find(sessions, of: holder.userID)
+      let event: Event
+      switch sessions {
+      case .one(let id):
+        guard found == [id] else { throw .notFound }
+        event = .signedOut(id)
+      case .allExcept(let kept):
+        guard !found.isEmpty else { return try await keep(receipts) }
+        event = .sessionsRevoked(count: found.count, kept: kept)
+      }
+      do throws(AppendError) {
+        return try await end(found, as: event, by: holder, source, receipts)
+      } catch .stale {
+        // Somebody else ended one of them; where it was the acting one, this throws.
+        _ = try await self.holder(ofDigest: holder.tokenDigest)
+      } catch {
+        throw AccountsError(error)
+      }
     }
+    throw .overloaded
+  }
+
+  private func end(
+    _ found: [SessionID],
+    as event: Event,
+    by holder: Holder,
+    _ source: Source,
+    _ receipts: [Receipt]
+  ) async throws(AppendError) {
     var parameters = Parameters()
     parameters.add(holder.userID)
+    parameters.add(holder.session)
     parameters.add(array: found) { $0 }
     let new = NewEvent(
       user: holder.userID,
@@ -79,14 +100,10 @@ extension Accounts {
       actor: .user(holder.userID),
       source: source
     )
-    do {
-      _ = try await transaction(
-        [lock(holder.userID), (SQL.endSessions, parameters)] + receipts.map(addReceipt),
-        then: new
-      )
-    } catch {
-      throw AccountsError(error)
-    }
+    _ = try await transaction(
+      [(SQL.endSessions, parameters)] + receipts.map(addReceipt),
+      then: new
+    )
   }
 
   private func find(
@@ -105,12 +122,5 @@ extension Accounts {
     }
     let rows = try await read(SQL.findSessions, parameters)
     return (0..<rows.count).map { rows.identifier($0, 0) }
-  }
-
-  /// The step that keeps the lock order: the user before anything of theirs.
-  private func lock(_ user: UserID) -> (Statement, Parameters) {
-    var parameters = Parameters()
-    parameters.add(user)
-    return (SQL.lockUser, parameters)
   }
 }

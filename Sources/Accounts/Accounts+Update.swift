@@ -26,7 +26,8 @@ extension Accounts {
         if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
         return outcome.user
       }
-      known = try await load(holder.userID)
+      // The session may be what has ended meanwhile.
+      known = try await self.holder(ofDigest: holder.tokenDigest).user
     }
     throw .overloaded
   }

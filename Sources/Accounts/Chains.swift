@@ -28,6 +28,10 @@ public final class Chains: Sendable {
     let hasChanged: Bool
   }
 
+  /// How long a batch waits for a row that somebody else has locked.
+  ///
+  /// Then its events are tried apart, so that one locked user holds up nobody for longer.
+  private static let lockPatience = "500ms"
   /// Connections that it opens.
   public static let connectionCount = 1
 
@@ -61,7 +65,11 @@ public final class Chains: Sendable {
     self.loop = loop
     connection = Connection(
       loop: loop,
-      configuration: Connections.configuration(target, [AppendStatement.statement]),
+      configuration: Connections.configuration(
+        target,
+        [AppendStatement.statement],
+        lockPatience: Self.lockPatience
+      ),
       readiness: readiness,
       report: report
     )

@@ -19,7 +19,6 @@ public final class Connections: Sendable {
     "set synchronous_commit = on",
     "set default_transaction_isolation = 'read committed'",
     "set statement_timeout = '20s'",
-    "set lock_timeout = '10s'",
     // Batches differ in length alone; a plan made once serves them all.
     "set plan_cache_mode = force_generic_plan",
     "set jit = off",
@@ -66,10 +65,18 @@ public final class Connections: Sendable {
   }
 
   /// How every connection of the service is made.
+  ///
+  /// `lockPatience` is how long a statement waits for a row that somebody else has locked.
   static func configuration(
     _ target: String,
-    _ statements: [Statement]
+    _ statements: [Statement],
+    lockPatience: String = "10s"
   ) -> Connection.Configuration {
-    .init(target: target, applicationName: "jejak", setup: setup, statements: statements)
+    .init(
+      target: target,
+      applicationName: "jejak",
+      setup: setup + ["set lock_timeout = '\(lockPatience)'"],
+      statements: statements
+    )
   }
 }

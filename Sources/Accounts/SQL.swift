@@ -3,7 +3,7 @@ import Postgres
 /// The statements of accounts but for those that have a lane of their own.
 enum SQL {
   static let all = [
-    loadUser, lockUser, loadCredentials, credentialsByEmail, claim, addCredentials, startSession,
+    loadUser, loadCredentials, credentialsByEmail, claim, addCredentials, startSession,
     changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
     addReceipt, forgetReceipts, forgetSessions,
   ]
@@ -11,11 +11,6 @@ enum SQL {
   static let loadUser = Statement(
     "load_user",
     "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid"
-  )
-
-  static let lockUser = Statement(
-    "lock_user",
-    "select 1 from current_users where user_id = $1::uuid for update"
   )
 
   static let loadCredentials = Statement(
@@ -89,7 +84,7 @@ enum SQL {
 
   static let endSessions = Statement(
     "end_sessions",
-    "delete from sessions where user_id = $1::uuid and session_id = any ($2::uuid[])"
+    "select from end_sessions($1::uuid, $2::uuid, $3::uuid[])"
   )
 
   static let touchSession = Statement(

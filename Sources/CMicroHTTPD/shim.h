@@ -60,26 +60,50 @@ static inline size_t jejak_address_offset(const struct sockaddr *address) {
                                         : offsetof(struct sockaddr_in, sin_addr);
 }
 
-// How many lines a request has of the headers that decide where it goes and where it ends.
+// What decides where a request goes and where it ends: how many lines it has of some headers,
+// and how many that no sender may write.
 struct jejak_framing {
   int hosts;
   int lengths;
   int codings;
+  int credentials;
+  int malformed;
 };
 
+// RFC 9110 section 5.6.2.
+static inline int jejak_is_token(const char *text, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (c <= 0x20 || c >= 0x7f || memchr("\"(),/:;<=>?@[\\]{}", c, 17)) return 0;
+  }
+  return size > 0;
+}
+
+// RFC 9110 section 5.5: no CR, LF, NUL or other control character but the tab.
+static inline int jejak_is_field_value(const char *text, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if ((c < 0x20 && c != 0x09) || c == 0x7f) return 0;
+  }
+  return 1;
+}
+
 static inline enum MHD_Result jejak_count_framing(void *context, enum MHD_ValueKind kind,
-                                                  const char *name, const char *value) {
+                                                  const char *name, size_t name_size,
+                                                  const char *value, size_t value_size) {
   (void)kind;
-  (void)value;
   struct jejak_framing *framing = (struct jejak_framing *)context;
-  if (strcasecmp(name, "Host") == 0) framing->hosts++;
-  else if (strcasecmp(name, "Content-Length") == 0) framing->lengths++;
-  else if (strcasecmp(name, "Transfer-Encoding") == 0) framing->codings++;
+  if (!jejak_is_token(name, name_size) || !jejak_is_field_value(value, value_size))
+    framing->malformed++;
+  else if (name_size == 4 && strcasecmp(name, "Host") == 0) framing->hosts++;
+  else if (name_size == 14 && strcasecmp(name, "Content-Length") == 0) framing->lengths++;
+  else if (name_size == 17 && strcasecmp(name, "Transfer-Encoding") == 0) framing->codings++;
+  else if (name_size == 13 && strcasecmp(name, "Authorization") == 0) framing->credentials++;
   return MHD_YES;
 }
 
 static inline struct jejak_framing jejak_framing_of(struct MHD_Connection *connection) {
-  struct jejak_framing framing = {0, 0, 0};
-  MHD_get_connection_values(connection, MHD_HEADER_KIND, &jejak_count_framing, &framing);
+  struct jejak_framing framing = {0, 0, 0, 0, 0};
+  MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &jejak_count_framing, &framing);
   return framing;
 }

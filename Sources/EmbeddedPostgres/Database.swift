@@ -1,9 +1,10 @@
 import CPostgres
 
-/// The database `jejak` and its owner, a role that may make the service's roles but is no
-/// superuser.
+/// The database `jejak`, its owner, which is no superuser and makes no roles, and the role that a
+/// service logs in as, which owns nothing.
 struct Database {
   static let name = "jejak"
+  static let service = "jejak_service"
   /// The superuser that `initdb` makes; for repairs, not for the service.
   static let superuser = "postgres"
 
@@ -11,6 +12,7 @@ struct Database {
   let log: String
 
   var url: String { url(role: Self.name, database: Self.name) }
+  var serviceURL: String { url(role: Self.service, database: Self.name) }
 
   /// Whether the server accepts connections.
   var isReady: Bool { PQping(url + "&connect_timeout=5") == PQPING_OK }
@@ -21,11 +23,14 @@ struct Database {
     let session = Session(url(role: Self.superuser, database: "postgres"))
     let name = Self.name
     if try !session.hasRow("SELECT FROM pg_roles WHERE rolname = '\(name)'", log: log) {
-      try session.run("CREATE ROLE \(name) LOGIN CREATEROLE", log: log)
+      try session.run("CREATE ROLE \(name) LOGIN", log: log)
       try session.run("GRANT pg_monitor TO \(name)", log: log)
+      try session.run("CREATE ROLE \(Self.service) LOGIN", log: log)
+      try session.run("GRANT \(Self.service) TO \(name)", log: log)
     }
     if try !session.hasRow("SELECT FROM pg_database WHERE datname = '\(name)'", log: log) {
       try session.run("CREATE DATABASE \(name) OWNER \(name)", log: log)
+      try session.run("REVOKE TEMPORARY ON DATABASE \(name) FROM PUBLIC", log: log)
     }
   }
 

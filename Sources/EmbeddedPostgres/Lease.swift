@@ -12,6 +12,8 @@ public final class Lease: Sendable {
 
   /// A libpq URI of the database, as its owner.
   public let databaseURL: String
+  /// A libpq URI of the database, as the role of the service, which owns nothing.
+  public let serviceURL: String
   /// The data directory, absolute.
   public let dataDirectory: String
 
@@ -21,6 +23,7 @@ public final class Lease: Sendable {
   init(server: Server) throws(EmbeddedPostgresError) {
     self.server = server
     databaseURL = server.database.url
+    serviceURL = server.database.serviceURL
     dataDirectory = server.data.path
     let starting = try Self.startLock(of: server)
     // Before the start, so that nobody stops what this process is about to use.

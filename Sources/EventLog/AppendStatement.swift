@@ -11,9 +11,9 @@ public enum AppendStatement {
     """
     select head, appended_at, versions from append_events(
       $1::uuid[], $2::smallint[], $3::smallint[], $4::boolean[], $5::integer[], $6::uuid[],
-      $7::text[], $8::smallint[], $9::smallint[], $10::uuid[], $11::text[], $12::text[],
-      $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::smallint[], $18::bytea[],
-      $19::bytea[], $20::bytea[], $21::boolean)
+      $7::uuid[], $8::text[], $9::smallint[], $10::smallint[], $11::uuid[], $12::text[],
+      $13::text[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[], $18::smallint[],
+      $19::bytea[], $20::bytea[], $21::bytea[], $22::boolean)
     """
   )
 
@@ -29,6 +29,7 @@ public enum AppendStatement {
     parameters.add(array: ranks) { $0 }
     parameters.add(array: isLast) { $0 }
     parameters.add(array: batch) { $0.expected?.rawValue }
+    parameters.add(array: batch) { $0.expected == nil ? nil : $0.source.session }
     parameters.add(array: batch) { $0.id }
     parameters.add(array: batch) { $0.event.type }
     parameters.add(array: batch) { $0.event.schema }

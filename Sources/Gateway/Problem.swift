@@ -159,6 +159,8 @@ extension Problem {
       )
     case .unknownTransferCoding:
       self = .malformedRequest("The only transfer coding is chunked.")
+    case .malformedHeader:
+      self = .malformedRequest("A header line is malformed, or Authorization stands there twice.")
     case .ambiguousLength:
       self = .malformedRequest("One Content-Length or one Transfer-Encoding tells a body's end.")
     case .noSingleHost:

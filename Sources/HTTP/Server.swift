@@ -40,6 +40,9 @@ public final class Server: Sendable {
     /// It tells two lengths, or a length and a transfer coding: whoever stands between may see
     /// another end of it (request smuggling, RFC 9112 section 11.2).
     case ambiguousLength
+    /// A header's name is no token, its value holds a control character, or there are two
+    /// Authorization lines, of which only one could count.
+    case malformedHeader
     /// It has no Host header, or more than one (RFC 9112 section 3.2).
     case noSingleHost
   }
@@ -182,8 +185,9 @@ public final class Server: Sendable {
     case .header:
       request.method = String(cString: method)
       request.phase = .body
-      let needsHost = strcmp(version, "HTTP/1.1") == 0
-      guard let refusal = refusal(of: request, needsHost) else { return .YES }
+      // HTTP/1.0 knows neither transfer codings nor the need of a Host.
+      let isCurrent = strcmp(version, "HTTP/1.1") == 0
+      guard let refusal = refusal(of: request, isCurrent) else { return .YES }
       return answer(request, with: refuse(request, refusal), closing: true)
     case .body where uploadSize.pointee > 0:
       return take(request, UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee)) {
@@ -206,10 +210,12 @@ public final class Server: Sendable {
   }
 
   /// Why the request is refused before its body is read.
-  private func refusal(of request: Request, _ needsHost: Bool) -> Refusal? {
+  private func refusal(of request: Request, _ isCurrent: Bool) -> Refusal? {
     if request.target.utf8.count > limits.target { return .targetTooLong }
     let framing = jejak_framing_of(request.connection)
-    if framing.hosts > 1 || needsHost && framing.hosts == 0 { return .noSingleHost }
+    if framing.malformed > 0 || framing.credentials > 1 { return .malformedHeader }
+    if framing.codings > 0 && !isCurrent { return .unknownTransferCoding }
+    if framing.hosts > 1 || isCurrent && framing.hosts == 0 { return .noSingleHost }
     if framing.lengths + framing.codings > 1 { return .ambiguousLength }
     guard framing.lengths + framing.codings > 0 else { return nil }
     if let coding = request.header("Transfer-Encoding"), coding.lowercased() != "chunked" {

@@ -5,8 +5,14 @@ import Settings
 /// The database that the settings name: a server elsewhere, or the embedded one, which is joined
 /// or started, and stopped by whoever leaves it last.
 final class Database: Sendable {
-  /// What libpq connects to.
+  /// What libpq connects to, as the owner.
   let target: String
+  /// What the service's own connections connect to.
+  ///
+  /// The embedded database lets them log in as a
+  /// role that owns nothing; elsewhere they come as the owner and change to that role, which
+  /// guards against mistakes, unless the settings name such a login.
+  let serviceTarget: String
   /// The share in the embedded server, where it is that one.
   let lease: Lease?
 
@@ -14,6 +20,7 @@ final class Database: Sendable {
   init(_ settings: Settings, create: Bool) throws {
     if let url = settings.databaseURL {
       target = url
+      serviceTarget = url
       lease = nil
     } else {
       guard create || EmbeddedPostgres.exists(in: settings.dataDirectory) else {
@@ -24,6 +31,7 @@ final class Database: Sendable {
       }
       let lease = try EmbeddedPostgres.join(dataDirectory: settings.dataDirectory)
       target = lease.databaseURL
+      serviceTarget = lease.serviceURL
       self.lease = lease
     }
   }

@@ -41,7 +41,7 @@ extension EmbeddedPostgresTests.LeaseTests {
     }
     #expect(try psql(lease.databaseURL, "SELECT upper('é')") == "É")
     let roles = "SELECT rolsuper, rolcreaterole FROM pg_roles WHERE rolname = 'jejak'"
-    #expect(try psql(lease.databaseURL, roles) == "f|t")
+    #expect(try psql(lease.databaseURL, roles) == "f|f")
     try lease.release()
   }
 

@@ -7,6 +7,9 @@
 --   is_last     whether it is the last of its chain
 --   expected    the version the chain's first event was decided on, 0 for a new user; null:
 --               whatever stands (the access stream, which nobody decides on)
+--   sessions    the session that a decided event was made in; null where it needs none. The chain
+--               is left out where one of its sessions has ended: whoever ends a session locks its
+--               user first, so that no change follows the end
 --   changed     names of fields as a text[] literal, since arrays of arrays must be rectangular
 --   documents   with the last of a chain, the new document; null where it stays
 --   statuses    with the last of a chain, the new status; null where it stays
@@ -21,13 +24,15 @@
 -- end of the commit no other append runs, so positions have no hole and follow commit order.
 create or replace function append_events(
   users uuid[], streams smallint[], ranks smallint[], is_last boolean[], expected integer[],
-  event_ids uuid[], types text[], schemas smallint[], actor_kinds smallint[], actor_ids uuid[],
+  sessions uuid[], event_ids uuid[], types text[], schemas smallint[], actor_kinds smallint[], actor_ids uuid[],
   request_ids text[], trace_ids text[], changed text[], payloads bytea[], digests bytea[],
   documents bytea[], statuses smallint[], receipt_keys bytea[], receipt_requests bytea[],
   receipt_answers bytea[], strict boolean,
   out head bigint, out appended_at timestamptz, out versions integer[]
 ) language plpgsql as $$
 #variable_conflict use_column
+declare
+  ended uuid[];
 begin
   select array_agg(
       case when e.expected = 0 then 1 + e.rank
@@ -45,6 +50,18 @@ begin
        order by held.user_id
          for update of held
     ) u on u.user_id = e.user_id;
+
+  -- A statement of its own: it sees what was committed until the users were locked.
+  select array_agg(w.user_id)
+    into ended
+    from unnest(users, append_events.sessions) as w (user_id, session_id)
+   where w.session_id is not null
+     and not exists (select from sessions s where s.session_id = w.session_id);
+  if ended is not null then
+    select array_agg(case when e.user_id = any (ended) then null else e.version end order by e.n)
+      into append_events.versions
+      from unnest(users, append_events.versions) with ordinality as e (user_id, version, n);
+  end if;
 
   if array_position(append_events.versions, null) is not null then
     if strict then

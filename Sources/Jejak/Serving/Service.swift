@@ -70,7 +70,7 @@ final class Service {
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
     chains = Chains(
       loop: eventLoops[0],
-      target: database.target,
+      target: database.serviceTarget,
       readiness: shared.readiness
     ) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
@@ -82,7 +82,7 @@ final class Service {
           loop,
           number: number,
           socket: listener.sockets[number],
-          target: database.target,
+          target: database.serviceTarget,
           chains: chains,
           hashing: hashing,
           rules: rules,
