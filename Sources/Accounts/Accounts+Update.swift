@@ -26,8 +26,7 @@ extension Accounts {
         if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
         return outcome.user
       }
-      // The session may be what has ended meanwhile.
-      known = try await self.holder(ofDigest: holder.tokenDigest).user
+      known = try await load(by: holder.session)
     }
     throw .overloaded
   }

@@ -132,6 +132,16 @@ public final class Accounts: Sendable {
     return CurrentUser(rows, 0, from: 0)
   }
 
+  /// The user of a session as the read model holds them now; the session may have a new token, but
+  /// it must not have ended.
+  func load(by session: SessionID) async throws(AccountsError) -> CurrentUser {
+    var parameters = Parameters()
+    parameters.add(session)
+    let rows = try await read(SQL.loadUserOfSession, parameters)
+    guard rows.count == 1 else { throw .unauthenticated }
+    return CurrentUser(rows, 0, from: 0)
+  }
+
   private func noteUse(of session: SessionID) {
     later { [self] in
       var parameters = Parameters()

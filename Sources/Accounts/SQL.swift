@@ -3,7 +3,8 @@ import Postgres
 /// The statements of accounts but for those that have a lane of their own.
 enum SQL {
   static let all = [
-    loadUser, loadCredentials, credentialsByEmail, claim, addCredentials, startSession,
+    loadUser, loadUserOfSession, loadCredentials, credentialsByEmail, claim, addCredentials,
+    startSession,
     changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
     addReceipt, forgetReceipts, forgetSessions,
   ]
@@ -11,6 +12,15 @@ enum SQL {
   static let loadUser = Statement(
     "load_user",
     "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid"
+  )
+
+  static let loadUserOfSession = Statement(
+    "load_user_of_session",
+    """
+    select \(CurrentUser.columns)
+      from sessions s join current_users u on u.user_id = s.user_id
+     where s.session_id = $1::uuid
+    """
   )
 
   static let loadCredentials = Statement(

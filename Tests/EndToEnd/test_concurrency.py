@@ -169,3 +169,42 @@ def test_history_paged_while_others_write_has_each_entry_once(service, person):
         first, last = min(versions), max(versions)
         assert sorted(versions) == list(range(first, last + 1)) and first == 1
         assert versions == sorted(versions, reverse=order == "desc")
+
+
+def test_one_end_of_a_session_is_one_event(alone):
+    """Many requests end the same session at once: one succeeds, and the log tells it once."""
+    service, _ = alone
+    person = signed_in(service)
+    other = person.session()
+    answers = together(
+        12, lambda _: other.request("DELETE", "/v1/sessions/current").status_code)
+    assert answers.count(204) == 1 and set(answers) <= {204, 401, 404}, answers
+    kinds = [entry["type"] for entry in person.history(stream="access")]
+    assert kinds.count("SignedOut") == 1
+
+
+def test_nothing_changes_after_a_session_has_ended(alone):
+    """Updates that are under way when their session ends come before its end, or not at all."""
+    service, database = alone
+    person = signed_in(service)
+    doomed = person.session()
+    session = next(item["id"] for item in doomed.get("/v1/sessions").json()["items"]
+                   if item["current"])
+
+    def work(number):
+        if number == 0:
+            until("updates arrive", lambda: len(person.history()) > 20)
+            return person.request("DELETE", f"/v1/sessions/{session}").status_code
+        for height in range(1, 100_000):
+            answer = doomed.patch({"attributes": {"height": number * 100_000 + height}})
+            if answer.status_code == 401:
+                return 401
+            assert answer.status_code == 200, answer.text
+        return None
+
+    assert together(9, work) == [204] + [401] * 8
+    end = database.value("select position from events where type = 'SignedOut'")
+    assert database.value(
+        f"select count(*) from events where position > {end} "
+        f"and convert_from(payload, 'UTF8') like '%{session}%'") == 0
+    check_all(database)

@@ -153,6 +153,18 @@ struct AppendLaneTests {
     #expect(words == ["version 1", "taken events_versions_are_unique"])
   }
 
+  @Test func `leaves out a change of a session that has ended`() async throws {
+    try await withLane { _, lane, _ in
+      let (user, event) = try TestUser.new()
+      _ = try await lane.append(event)
+      let change = try TestUser.update(user, ["firstName": "Augusta"]).1
+        .with(source: Source(session: SessionID(at: .now())))
+      await #expect(throws: AppendError.self) { _ = try await lane.append(change) }
+    }
+    let events = try TestDatabase.current.session().query("select from events").count
+    #expect(events == 1)
+  }
+
   @Test func `keeps a receipt with its event, at the event's time`() async throws {
     let appended = try await withLane { _, lane, _ in
       let receipt = Receipt(key: [1], request: [2, 2], answer: [3, 0, 3])

@@ -69,6 +69,13 @@ struct HistoryTests {
       let session = SessionID(at: .now())
       var (user, event) = try TestUser.new()
       _ = try await lane.append(event)
+      try TestDatabase.current.session().script(
+        """
+        insert into sessions (session_id, user_id, token_sha256, created_at, last_used_at,
+                              expires_at)
+          values ('\(session)', '\(user.id)', '', now(), now(), now())
+        """
+      )
       (user, event) = try TestUser.update(user, ["firstName": "Augusta"])
       event = event.with(
         source: Source(

@@ -5,7 +5,7 @@ import Testing
 
 private let all = [
   "V0001_log", "V0002_accounts", "V0003_service_role", "append_events", "start_session",
-  "change_password",
+  "end_sessions", "change_password",
 ]
 
 @Suite("A migrator", .emptyDatabase)

@@ -5,7 +5,10 @@
 
 do $$
 begin
-  create role jejak_service nologin;
+  -- The right to make roles is asked for before it is looked whether there is anything to make.
+  if not exists (select from pg_roles where rolname = 'jejak_service') then
+    create role jejak_service nologin;
+  end if;
 exception
   when duplicate_object or unique_violation then null;
   when insufficient_privilege then
