@@ -26,7 +26,7 @@ USERS = 200_000
 PASSWORD = "a long pass phrase for the bench"
 CONNECTIONS = 64
 CLIENTS = 32
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+ROUNDS = 3
 CORES = os.cpu_count() or 1
 TICKS = os.sysconf("SC_CLK_TCK")
 
