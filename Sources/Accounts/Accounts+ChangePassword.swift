@@ -27,7 +27,7 @@ extension Accounts {
           FieldError(.wrongPassword, at: "/oldPassword", "The old password is wrong.")
         )
       }
-      let current = try await load(holder.userID)
+      let current = try await load(by: holder.session)
       let new: PasswordHashing.Stored
       if let renewed { new = renewed } else { new = try await hashing.make(change.new) }
       renewed = new

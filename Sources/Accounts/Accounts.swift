@@ -123,15 +123,6 @@ public final class Accounts: Sendable {
     return (rows, appended)
   }
 
-  /// The user as the read model holds them now.
-  func load(_ id: UserID) async throws(AccountsError) -> CurrentUser {
-    var parameters = Parameters()
-    parameters.add(id)
-    let rows = try await read(SQL.loadUser, parameters)
-    guard rows.count == 1 else { throw .unauthenticated }
-    return CurrentUser(rows, 0, from: 0)
-  }
-
   /// The user of a session as the read model holds them now; the session may have a new token, but
   /// it must not have ended.
   func load(by session: SessionID) async throws(AccountsError) -> CurrentUser {

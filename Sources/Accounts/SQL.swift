@@ -3,16 +3,11 @@ import Postgres
 /// The statements of accounts but for those that have a lane of their own.
 enum SQL {
   static let all = [
-    loadUser, loadUserOfSession, loadCredentials, credentialsByEmail, claim, addCredentials,
+    loadUserOfSession, loadCredentials, credentialsByEmail, claim, addCredentials,
     startSession,
     changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
     addReceipt, forgetReceipts, forgetSessions,
   ]
-
-  static let loadUser = Statement(
-    "load_user",
-    "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid"
-  )
 
   static let loadUserOfSession = Statement(
     "load_user_of_session",

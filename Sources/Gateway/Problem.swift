@@ -113,23 +113,19 @@ extension Problem {
   }
 
   static func unavailable(_ detail: String) -> Problem {
-    var problem = Problem(
-      503,
-      "unavailable",
-      "The service can't answer at the moment.",
-      detail: detail
-    )
-    problem.headers = [("Retry-After", "\(retryAfter)")]
-    return problem
+    tryLater("unavailable", "The service can't answer at the moment.", detail: detail)
   }
 
   static func overloaded() -> Problem {
-    var problem = Problem(
-      503,
+    tryLater(
       "overloaded",
       "Too much is asked of the service at the moment.",
       detail: "Nothing was changed."
     )
+  }
+
+  private static func tryLater(_ code: String, _ title: String, detail: String) -> Problem {
+    var problem = Problem(503, code, title, detail: detail)
     problem.headers = [("Retry-After", "\(retryAfter)")]
     return problem
   }
@@ -199,13 +195,11 @@ extension Problem {
     case .overloaded: self = .overloaded()
     case .unavailable: self = .unavailable("Nothing was changed.")
     case .outcomeUnknown:
-      self = Problem(
-        503,
+      self = .tryLater(
         "outcome-unknown",
         "The service lost its database before it was answered.",
         detail: "The change may have been made. A retry with the same Idempotency-Key is safe."
       )
-      headers = [("Retry-After", "\(Self.retryAfter)")]
     case .failed(let message): self = .failed(message)
     }
   }
