@@ -18,6 +18,9 @@ public enum Schema {
     File("V0001_log", PackageResources.V0001_log_sql),
     File("V0002_accounts", PackageResources.V0002_accounts_sql),
     File("V0003_service_role", PackageResources.V0003_service_role_sql),
+    File("V0004_projections", PackageResources.V0004_projections_sql),
+    File("V0005_api_keys", PackageResources.V0005_api_keys_sql),
+    File("V0006_rebuilds", PackageResources.V0006_rebuilds_sql),
   ]
 
   /// The functions; each is made anew when its text has changed.
