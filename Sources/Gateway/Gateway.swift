@@ -84,7 +84,8 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
-    case .users: return try await register(request, requestID)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .sessions:

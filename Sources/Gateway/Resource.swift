@@ -41,7 +41,8 @@ enum Resource {
   /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
   var methods: [String] {
     switch self {
-    case .users, .password: ["POST"]
+    case .users: ["GET", "POST"]
+    case .password: ["POST"]
     case .me: ["GET", "PATCH"]
     case .user, .history, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
