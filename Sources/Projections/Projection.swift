@@ -5,7 +5,7 @@ public import Postgres
 ///
 /// `apply` is the whole definition. It is used in every mode: by appends (inline), by the runner
 /// that follows the log, by rebuilds and by `verify`. What else is here says how rows are stored.
-public protocol Projection {
+public protocol Projection: SendableMetatype {
   /// What a row is found by.
   associatedtype Key: Hashable & Comparable & Sendable
   /// What the events of one key add up to.
