@@ -20,6 +20,9 @@ struct Poison: Error {
   /// How many events after it were tried.
   let count: Int
   let reason: String
+
+  /// The first of the events, which it is where only one was tried.
+  var event: Position { Position(position.rawValue + 1) }
 }
 
 extension Projection {
@@ -69,7 +72,8 @@ extension Projection {
     }
   }
 
-  /// Takes in what comes before the event that can't be, and stops there; true if it did stop.
+  /// Takes in what comes before the event that can't be, and stops there; nil if it did not, or
+  /// had before.
   ///
   /// The event is found by halves. It may turn out that all can be taken in after all.
   static func isolate(
@@ -77,22 +81,22 @@ extension Projection {
     _ connection: borrowing BlockingConnection,
     _ page: inout LogPage,
     retrying: Bool
-  ) throws -> Bool {
+  ) throws -> Poison? {
     var poison = poison
     var suspects = poison.count
     while suspects > 0 {
-      if poison.count == 1 { return try stop(poison, connection) }
+      if poison.count == 1 { return try stop(poison, connection) ? poison : nil }
       do {
         let half = max(1, suspects / 2)
         let step = try advance(connection, &page, count: half, retrying: retrying)
-        guard case .applied(let count) = step else { return false }
+        guard case .applied(let count) = step else { return nil }
         suspects -= count
       } catch let smaller as Poison {
         poison = smaller
         suspects = smaller.count
       }
     }
-    return false
+    return nil
   }
 
   /// Folds consecutive events on top of the rows that are there.

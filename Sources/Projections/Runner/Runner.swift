@@ -17,7 +17,9 @@ public final class Runner: Sendable {
     /// How all projections stand; every second, or more often.
     case states([ProjectionState])
     /// A projection has stopped: the log has an event that it can't take in.
-    case stopped(String, Position)
+    case stopped(String, Position, reason: String)
+    /// A projection that had stopped took in the event at this position.
+    case resumed(String, Position)
     /// A step was refused and will be tried again, for a reason that passes.
     case hindered(String, String)
     /// There is no connection; it is tried again.

@@ -101,7 +101,7 @@ struct RunnerSession: ~Copyable {
         var fortune = fortunes[name], fortune.restsUntil <= .now(),
         state.stop == nil || fortune.retries
       else { continue }
-      if try step(follower, &fortune) { hasMore = true }
+      if try step(follower, stoppedAt: state.stop, &fortune) { hasMore = true }
       fortunes[name] = fortune
     }
     return hasMore
@@ -110,6 +110,7 @@ struct RunnerSession: ~Copyable {
   /// One step; true where a full batch was taken in, so that there may be more.
   private mutating func step(
     _ follower: any Projection.Type,
+    stoppedAt stop: ProjectionState.Stop?,
     _ fortune: inout Fortune
   ) throws -> Bool {
     let retries = fortune.retries
@@ -118,13 +119,16 @@ struct RunnerSession: ~Copyable {
       fortune.failures = 0
       fortune.retries = false
       guard case .applied(let count) = step else { return false }
+      if let stop { report(.resumed(follower.name, stop.position)) }
       let isFull = count >= fortune.batch || retries
       fortune.batch = min(pace.batch, fortune.batch * 2)
       return isFull
     } catch let poison as Poison {
-      let isNews = try follower.isolate(poison, connection, &page, retrying: retries)
+      let stop = try follower.isolate(poison, connection, &page, retrying: retries)
       fortune.retries = false
-      if isNews { report(.stopped(follower.name, Position(poison.position.rawValue + 1))) }
+      if let stop {
+        report(.stopped(follower.name, stop.event, reason: stop.reason))
+      }
       return false
     } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
       // A statement that took too long may do with fewer events.
