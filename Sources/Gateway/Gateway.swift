@@ -99,6 +99,7 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .statistics: return try await statistics(request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }
