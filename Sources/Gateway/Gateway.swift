@@ -15,15 +15,19 @@ public final class Gateway: Sendable {
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
+    /// What is wrong with projections.
+    public let projectionHealth: ProjectionHealth
 
     /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
     /// counts; `report` is told of defects.
     public init(
       readiness: Readiness,
+      projectionHealth: ProjectionHealth = ProjectionHealth(),
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
+      self.projectionHealth = projectionHealth
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }

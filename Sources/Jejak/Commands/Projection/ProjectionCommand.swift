@@ -14,7 +14,7 @@ enum ProjectionCommand: Command {
 
   /// What can be done, in the order in which help shows it.
   private static var verbs: [ProjectionVerb] {
-    [.list, .rebuild, .verify]
+    [.list, .resume, .rebuild, .verify]
   }
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
