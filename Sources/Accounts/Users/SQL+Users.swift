@@ -3,13 +3,12 @@ import Postgres
 import Profiles
 
 extension SQL {
-  /// Every statement that `listUsers` gives, and what finds one user by their address.
-  static let users =
-    [History.Order.newestFirst, .oldestFirst].flatMap { order in
-      [false, true].flatMap { byStatus in
-        [false, true].map { listUsers(order, byStatus: byStatus, byWords: $0) }
-      }
-    } + [userByEmail]
+  /// Every statement that `listUsers` gives.
+  static let userLists = [History.Order.newestFirst, .oldestFirst].flatMap { order in
+    [false, true].flatMap { byStatus in
+      [false, true].map { listUsers(order, byStatus: byStatus, byWords: $0) }
+    }
+  }
 
   static let userByEmail = Statement(
     "user_by_email",
