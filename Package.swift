@@ -92,7 +92,9 @@ let package = Package(
     // The application.
     .target(
       name: "Accounts",
-      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: [
+        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "Sodium",
+      ],
       swiftSettings: settings
     ),
     .target(
@@ -104,7 +106,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
-        "Profiles", "Sodium",
+        "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),

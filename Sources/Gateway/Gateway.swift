@@ -88,6 +88,9 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
+    case .difference(let id): return try await difference(request, id: id)
+    case .revert(let id, let version):
+      return try await revert(version, request, requestID, id: id)
     case .users:
       return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)

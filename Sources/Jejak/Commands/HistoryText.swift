@@ -17,7 +17,7 @@ enum HistoryText {
         + " with \(text(source["agent"])), session \(text(source["session"])),"
         + " request \(text(source["requestId"]))",
     ]
-    for name in ["session", "count", "kept"] {
+    for name in ["session", "count", "kept", "reverts"] {
       if let value = members[name] { lines.append("    \(name): \(text(value))") }
     }
     for change in members["changes"]?.array ?? [] {
@@ -30,7 +30,7 @@ enum HistoryText {
   }
 
   /// The text without what a terminal would obey.
-  private static func visible(_ text: String) -> String {
+  static func visible(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {
       let category = scalar.properties.generalCategory
