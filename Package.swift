@@ -97,7 +97,7 @@ let package = Package(
     ),
     .target(
       name: "Projections",
-      dependencies: ["Clocks", "EventLog", "EventLoop", "Postgres", "Profiles"],
+      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles"],
       swiftSettings: settings
     ),
     .target(
@@ -215,7 +215,8 @@ let package = Package(
     .testTarget(
       name: "ProjectionsTests",
       dependencies: [
-        "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "TestSupport",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections",
+        "TestSupport",
       ],
       swiftSettings: settings
     ),

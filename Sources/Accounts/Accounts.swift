@@ -133,6 +133,15 @@ public final class Accounts: Sendable {
     return CurrentUser(rows, 0, from: 0)
   }
 
+  /// Any user as the read model holds them now.
+  public func user(_ id: UserID) async throws(AccountsError) -> CurrentUser {
+    var parameters = Parameters()
+    parameters.add(id)
+    let rows = try await read(SQL.loadUser, parameters)
+    guard rows.count == 1 else { throw .notFound }
+    return CurrentUser(rows, 0, from: 0)
+  }
+
   private func noteUse(of session: SessionID) {
     later { [self] in
       var parameters = Parameters()

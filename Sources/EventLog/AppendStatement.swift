@@ -37,7 +37,7 @@ public enum AppendStatement {
     parameters.add(array: batch) { $0.actor.id }
     parameters.add(array: batch) { $0.source.requestID }
     parameters.add(array: batch) { $0.source.traceID }
-    parameters.add(array: batch) { arrayLiteral($0.event.changedFields) }
+    parameters.add(array: batch) { TextArray.literal($0.event.changedFields) }
     parameters.add(array: payloads) { $0 }
     parameters.add(array: payloads) { SHA256.digest(of: $0) }
     // Of a chain only the last document is written; the others need not be sent.
@@ -85,20 +85,5 @@ public enum AppendStatement {
     source["agent"] = event.source.agent.map(JSON.string)
     source["session"] = event.source.session.map { .string($0.description) }
     return event.event.payload(source: .object(source)).bytes
-  }
-
-  /// A `text[]` literal: every element in quotes, which quote `"` and `\`.
-  private static func arrayLiteral(_ elements: [String]) -> String {
-    var literal = "{"
-    for (index, element) in elements.enumerated() {
-      if index > 0 { literal += "," }
-      literal += "\""
-      for character in element.unicodeScalars {
-        if character == "\"" || character == "\\" { literal += "\\" }
-        literal.unicodeScalars.append(character)
-      }
-      literal += "\""
-    }
-    return literal + "}"
   }
 }

@@ -25,16 +25,25 @@ public struct RecordedEvent: Sendable {
   public let requestID: String?
   /// The trace that request was part of.
   public let traceID: String?
-  /// What happened, in full, as JSON text.
+  /// What happened, in full, as JSON text; empty where the `headerColumns` were read.
   public let payload: [UInt8]
+  /// The names of the fields that changed, as the header has them.
+  public let changed: [String]
 
   /// The columns that `init(_:_:)` reads, in its order.
-  public static let columns = """
-    position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
-    request_id, trace_id, payload
-    """
+  public static let columns = columns(payload: "payload")
 
-  /// The event in row `row`, which has the `columns`.
+  /// The same without the payload, for those who don't need it.
+  public static let headerColumns = columns(payload: "null::bytea as payload")
+
+  private static func columns(payload: String) -> String {
+    """
+    position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
+    request_id, trace_id, \(payload), changed
+    """
+  }
+
+  /// The event in row `row`, which has the `columns` or the `headerColumns`.
   public init(_ rows: Rows, _ row: Int) {
     position = Position(rows.integer(row, 0))
     recordedAt = rows.timestamp(row, 1)
@@ -50,6 +59,7 @@ public struct RecordedEvent: Sendable {
     requestID = rows.string(row, 9)
     traceID = rows.string(row, 10)
     payload = Sealing.open(rows.bytes(row, 11))
+    changed = rows.strings(row, 12)
   }
 
   /// What happened, as the domain knows it.

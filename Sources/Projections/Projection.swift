@@ -5,7 +5,7 @@ public import Postgres
 ///
 /// `apply` is the whole definition. It is used in every mode: by appends (inline), by the runner
 /// that follows the log, by rebuilds and by `verify`. What else is here says how rows are stored.
-public protocol Projection {
+public protocol Projection: SendableMetatype {
   /// What a row is found by.
   associatedtype Key: Hashable & Comparable & Sendable
   /// What the events of one key add up to.
@@ -19,6 +19,8 @@ public protocol Projection {
   static var mode: ProjectionMode { get }
   /// How a rebuild may be shared out.
   static var partitioning: Partitioning { get }
+  /// Whether `apply` looks into payloads; elsewhere the events may be read without them.
+  static var readsPayload: Bool { get }
 
   /// The key of the row that an event belongs to; nil where it has no effect.
   static func key(of event: RecordedEvent) -> Key?
@@ -41,6 +43,15 @@ public protocol Projection {
     to table: String,
     _ connection: borrowing BlockingConnection
   ) throws
+}
+
+extension Projection {
+  /// Most do.
+  public static var readsPayload: Bool { true }
+  /// The columns of `events` that `apply` needs.
+  public static var eventColumns: String {
+    readsPayload ? RecordedEvent.columns : RecordedEvent.headerColumns
+  }
 }
 
 /// How a projection's rows come about.

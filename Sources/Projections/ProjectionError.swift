@@ -4,6 +4,8 @@ public import EventLog
 public enum ProjectionError: Error, CustomStringConvertible {
   /// The event at `position` makes no sense: the projection stops there, and skips nothing.
   case unreadable(position: Position, reason: String)
+  /// A row of the projection's own table makes no sense: rebuild it.
+  case unreadableRow(table: String, reason: String)
   /// Another process rebuilds the same projection.
   case busy(String)
 
@@ -11,6 +13,7 @@ public enum ProjectionError: Error, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreadable(let position, let reason): "the event at position \(position): \(reason)"
+    case .unreadableRow(let table, let reason): "a row of \(table): \(reason)"
     case .busy(let name): "another rebuild of \(name) is under way"
     }
   }

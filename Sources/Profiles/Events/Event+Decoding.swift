@@ -13,28 +13,28 @@ extension Event {
   public init(type: String, schema: Int16, payload: JSON) throws(EventCodingError) {
     guard schema == 1 else { throw .unknown(type: type, schema: schema) }
     let reader = PayloadReader(type: type, payload: payload)
-    switch type {
-    case "UserRegistered":
+    switch Kind(rawValue: type) {
+    case .userRegistered:
       let registration = try reader.registration()
       self = .userRegistered(registration, try reader.optional("commitment", Commitment.init))
-    case "ProfileUpdated": self = .profileUpdated(try reader.changes().map(reader.fieldChange))
-    case "EmailChanged":
+    case .profileUpdated: self = .profileUpdated(try reader.changes().map(reader.fieldChange))
+    case .emailChanged:
       let (old, new) = try reader.email()
       let isVerified = try reader.member("emailVerified") { $0.bool }
       self = .emailChanged(old: old, new: new, isVerified: isVerified)
-    case "PasswordChanged":
+    case .passwordChanged:
       self = .passwordChanged(
         try reader.member("commitment") { $0.string.flatMap(Commitment.init(hexadecimal:)) }
       )
-    case "UserSuspended": self = .userSuspended
-    case "UserReinstated": self = .userReinstated
-    case "SignedIn": self = .signedIn(try reader.session())
-    case "SignInFailed": self = .signInFailed
-    case "SignedOut": self = .signedOut(try reader.session())
-    case "SessionsRevoked":
+    case .userSuspended: self = .userSuspended
+    case .userReinstated: self = .userReinstated
+    case .signedIn: self = .signedIn(try reader.session())
+    case .signInFailed: self = .signInFailed
+    case .signedOut: self = .signedOut(try reader.session())
+    case .sessionsRevoked:
       let count = try reader.member("count") { $0.integer.flatMap(Int.init(exactly:)) }
       self = .sessionsRevoked(count: count, kept: try reader.optional("kept") { SessionID($0) })
-    default: throw .unknown(type: type, schema: schema)
+    case nil: throw .unknown(type: type, schema: schema)
     }
   }
 }

@@ -38,21 +38,38 @@ public enum Event: Hashable, Sendable {
     }
   }
 
-  /// The name under which the log keeps this event.
-  public var type: String {
+  /// What happened, without the particulars; the raw value is the name in the log.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    case userRegistered = "UserRegistered"
+    case profileUpdated = "ProfileUpdated"
+    case emailChanged = "EmailChanged"
+    case passwordChanged = "PasswordChanged"
+    case userSuspended = "UserSuspended"
+    case userReinstated = "UserReinstated"
+    case signedIn = "SignedIn"
+    case signInFailed = "SignInFailed"
+    case signedOut = "SignedOut"
+    case sessionsRevoked = "SessionsRevoked"
+  }
+
+  /// What happened, without the particulars.
+  public var kind: Kind {
     switch self {
-    case .userRegistered: "UserRegistered"
-    case .profileUpdated: "ProfileUpdated"
-    case .emailChanged: "EmailChanged"
-    case .passwordChanged: "PasswordChanged"
-    case .userSuspended: "UserSuspended"
-    case .userReinstated: "UserReinstated"
-    case .signedIn: "SignedIn"
-    case .signInFailed: "SignInFailed"
-    case .signedOut: "SignedOut"
-    case .sessionsRevoked: "SessionsRevoked"
+    case .userRegistered: .userRegistered
+    case .profileUpdated: .profileUpdated
+    case .emailChanged: .emailChanged
+    case .passwordChanged: .passwordChanged
+    case .userSuspended: .userSuspended
+    case .userReinstated: .userReinstated
+    case .signedIn: .signedIn
+    case .signInFailed: .signInFailed
+    case .signedOut: .signedOut
+    case .sessionsRevoked: .sessionsRevoked
     }
   }
+
+  /// The name under which the log keeps this event.
+  public var type: String { kind.rawValue }
 
   /// The version of the payload's form that this release writes.
   public var schema: Int16 { 1 }

@@ -25,6 +25,34 @@ extension String {
     }
   }
 
+  /// The text in Normalization Form KD: everything taken apart that can be.
+  var nfkd: String {
+    allocating { source, count, length in
+      u8_normalize(cunistring_nfkd(), source, count, nil, &length)
+    }
+  }
+
+  /// The text with full case folding, of no particular language, in Normalization Form KD.
+  var foldedCase: String {
+    allocating { source, count, length in
+      u8_casefold(source, count, nil, cunistring_nfkd(), nil, &length)
+    }
+  }
+
+  /// What `convert` makes of the text in memory that it allocates.
+  private func allocating(
+    _ convert: (UnsafePointer<UInt8>?, Int, inout Int) -> UnsafeMutablePointer<UInt8>?
+  ) -> String {
+    var text = self
+    return text.withUTF8 { source in
+      var length = 0
+      let result = convert(source.baseAddress, source.count, &length)
+      defer { free(result) }
+      precondition(result != nil || source.isEmpty, "UTF-8 that Swift has checked is converted")
+      return String(decoding: UnsafeBufferPointer(start: result, count: length), as: UTF8.self)
+    }
+  }
+
   /// The text without white space at either end.
   var trimmed: String {
     let scalars = unicodeScalars

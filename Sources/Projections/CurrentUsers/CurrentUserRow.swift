@@ -75,3 +75,24 @@ public struct CurrentUserRow: Sendable {
       && rows.bytes(row, 6).elementsEqual(user.document)
   }
 }
+
+extension CurrentUserRow {
+  /// The row `row` of the table, read as `columns`.
+  init(_ rows: Rows, _ row: Int, of table: String) throws(ProjectionError) {
+    do {
+      user = try User(
+        document: rows.bytes(row, 6),
+        version: Version(rows.integer(row, 3)),
+        accessVersion: Version(rows.integer(row, 4))
+      )
+    } catch {
+      throw .unreadableRow(
+        table: table,
+        reason: "the document of user \(rows.identifier(row, 0, as: UserID.self)) can't be read: "
+          + (error.member ?? "no object")
+      )
+    }
+    createdAt = rows.timestamp(row, 1)
+    updatedAt = rows.timestamp(row, 2)
+  }
+}
