@@ -29,5 +29,6 @@ public enum Schema {
     File("start_session", PackageResources.start_session_sql),
     File("end_sessions", PackageResources.end_sessions_sql),
     File("change_password", PackageResources.change_password_sql),
+    File("position_at", PackageResources.position_at_sql),
   ]
 }

@@ -33,6 +33,9 @@ public struct RecordedEvent: Sendable {
   /// The columns that `init(_:_:)` reads, in its order.
   public static let columns = columns(payload: "payload")
 
+  /// How many they are.
+  static let columnCount = 13
+
   /// The same without the payload, for those who don't need it.
   public static let headerColumns = columns(payload: "null::bytea as payload")
 

@@ -10,7 +10,7 @@ public enum History {
   }
 
   /// The statements to be prepared on connections that read histories.
-  public static let statements = [newestFirst, oldestFirst]
+  public static let statements = [newestFirst, oldestFirst, head]
 
   /// The statement and its values for at most `limit` events of a stream after `cursor`.
   public static func page(
@@ -27,6 +27,52 @@ public enum History {
     parameters.add(Int64(limit))
     return (order == .newestFirst ? newestFirst : oldestFirst, parameters)
   }
+
+  /// The statement and its values for at most `limit` events of a stream after `cursor` that
+  /// `filter` lets through, up to the position `last`.
+  ///
+  /// It is not prepared: each combination has a plan of its own.
+  public static func page(
+    of user: UserID,
+    stream: Event.Stream,
+    order: Order,
+    filter: HistoryFilter,
+    after cursor: Version?,
+    upTo last: Position? = nil,
+    limit: Int
+  ) -> (Statement, Parameters) {
+    var (_, parameters) = page(of: user, stream: stream, order: order, after: cursor, limit: limit)
+    var conditions = [
+      "user_id = $1::uuid", "stream = $2::smallint",
+      "version \(order == .newestFirst ? "<" : ">") $3::integer",
+    ]
+    conditions += filter.conditions(.events, &parameters)
+    if let since = filter.since {
+      parameters.add(since)
+      conditions.append("recorded_at >= $\(parameters.count)::timestamptz")
+    }
+    if let until = filter.until {
+      parameters.add(until)
+      conditions.append("recorded_at < $\(parameters.count)::timestamptz")
+    }
+    if let last {
+      parameters.add(last.rawValue)
+      conditions.append("position <= $\(parameters.count)::bigint")
+    }
+    let statement = Statement(
+      unprepared: """
+        select \(RecordedEvent.columns) from events where \(conditions.joined(separator: " and "))
+         order by version \(order.rawValue) limit $4::bigint
+        """
+    )
+    return (statement, parameters)
+  }
+
+  /// The position of the last event.
+  public static let head = Statement(
+    "history_head",
+    "select coalesce((select position from events order by position desc limit 1), 0)"
+  )
 
   private static let newestFirst = Statement(
     "history_newest_first",
