@@ -1,4 +1,5 @@
 import Accounts
+import Clocks
 import EventLog
 import EventLoop
 import Postgres
