@@ -4,48 +4,37 @@ public import Profiles
 public import Projections
 
 extension Accounts {
-  /// At most `limit` events of one stream of a user that `filter` lets through, after the version
-  /// that `cursor` names.
+  /// At most `limit` events of one stream of a user, after the version that `cursor` names.
   ///
   /// They are read from the log itself: what was answered before is among them.
   public func history(
     of user: UserID,
     stream: Event.Stream,
     order: History.Order,
-    filter: HistoryFilter = HistoryFilter(),
     after cursor: Version?,
     limit: Int
   ) async throws(AccountsError) -> [RecordedEvent] {
-    let (statement, parameters) =
-      filter.isEmpty
-      ? History.page(of: user, stream: stream, order: order, after: cursor, limit: limit)
-      : History.page(
-        of: user,
-        stream: stream,
-        order: order,
-        filter: filter,
-        after: cursor,
-        limit: limit
-      )
+    let (statement, parameters) = History.page(
+      of: user,
+      stream: stream,
+      order: order,
+      after: cursor,
+      limit: limit
+    )
     let rows = try await read(statement, parameters)
     return (0..<rows.count).map { RecordedEvent(rows, $0) }
   }
 
-  /// The position of the last event.
-  public func head() async throws(AccountsError) -> Position {
-    Position(try await read(History.head, Parameters()).integer(0, 0))
-  }
-
-  /// As `history`, up to the position `last`, in the pages of something long.
-  public func longHistory(
+  /// The same of those that `filter` lets through, up to the position `last`.
+  public func history(
     of user: UserID,
     stream: Event.Stream,
     order: History.Order,
     filter: HistoryFilter,
     after cursor: Version?,
-    upTo last: Position,
+    upTo last: Position?,
     limit: Int
-  ) async throws(AccountsError) -> [RecordedEvent] {
+  ) async throws(AccountsError) -> [AuditedEvent] {
     let (statement, parameters) = History.page(
       of: user,
       stream: stream,
@@ -56,7 +45,12 @@ extension Accounts {
       limit: limit
     )
     let rows = try await readInBulk(statement, parameters)
-    return (0..<rows.count).map { RecordedEvent(rows, $0) }
+    return (0..<rows.count).map { AuditedEvent(rows, $0) }
+  }
+
+  /// The position of the last event.
+  public func head() async throws(AccountsError) -> Position {
+    Position(try await readInBulk(History.head, Parameters()).integer(0, 0))
   }
 
   /// The positions that the times of `query` stand for, as far as entries have been written.

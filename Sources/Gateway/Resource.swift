@@ -7,6 +7,8 @@ enum Resource {
   case user(UserID)
   case password
   case history
+  case userHistory(UserID)
+  case audit
   case sessions
   case session(String)
   case livez
@@ -18,6 +20,7 @@ enum Resource {
     case "/v1/users": self = .users
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
+    case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
     case "/livez": self = .livez
     case "/readyz": self = .readyz
@@ -26,15 +29,23 @@ enum Resource {
         self = .session(id)
       } else if let id = Self.id(in: path, under: "/v1/users/").flatMap({ UserID($0) }) {
         self = .user(id)
+      } else if let id = Self.id(in: path, under: "/v1/users/", before: "/history")
+        .flatMap({ UserID($0) })
+      {
+        self = .userHistory(id)
       } else {
         return nil
       }
     }
   }
 
-  private static func id(in path: Substring, under prefix: String) -> String? {
-    guard path.hasPrefix(prefix) else { return nil }
-    let id = path.dropFirst(prefix.count)
+  private static func id(
+    in path: Substring,
+    under prefix: String,
+    before suffix: String = ""
+  ) -> String? {
+    guard path.hasPrefix(prefix), path.hasSuffix(suffix) else { return nil }
+    let id = path.dropFirst(prefix.count).dropLast(suffix.count)
     return id.isEmpty || id.contains("/") ? nil : String(id)
   }
 
@@ -43,7 +54,7 @@ enum Resource {
     switch self {
     case .users, .password: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .livez, .readyz: ["GET"]
+    case .user, .history, .userHistory, .audit, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

@@ -29,7 +29,7 @@ public enum History {
   }
 
   /// The statement and its values for at most `limit` events of a stream after `cursor` that
-  /// `filter` lets through, up to the position `last`.
+  /// `filter` lets through, up to the position `last`, each as an `AuditedEvent`.
   ///
   /// It is not prepared: each combination has a plan of its own.
   public static func page(
@@ -61,7 +61,9 @@ public enum History {
     }
     let statement = Statement(
       unprepared: """
-        select \(RecordedEvent.columns) from events where \(conditions.joined(separator: " and "))
+        select \(RecordedEvent.columns), name
+          from events left join api_keys on key_id = actor_id and actor_kind = 2
+         where \(conditions.joined(separator: " and "))
          order by version \(order.rawValue) limit $4::bigint
         """
     )

@@ -1,3 +1,4 @@
+import Clocks
 public import Postgres
 import Profiles
 import Sodium

@@ -75,12 +75,12 @@ extension HistoryFilter {
     }
     if let text = value("field") {
       fields = try Self.list("field", text) { name throws(HistoryFilterError) in
-        guard (1...fieldNameLimit).contains(name.unicodeScalars.count),
+        guard (1...Self.fieldNameLimit).contains(name.unicodeScalars.count),
           !name.unicodeScalars.contains("\0")
         else {
           throw HistoryFilterError(
             parameter: "field",
-            expectation: "is one or more names of 1 to \(fieldNameLimit) characters, with commas "
+            expectation: "is one or more names of 1 to \(Self.fieldNameLimit) characters, with commas "
               + "between them"
           )
         }
