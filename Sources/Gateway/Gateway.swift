@@ -15,15 +15,19 @@ public final class Gateway: Sendable {
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
+    /// What is wrong with projections.
+    public let projectionHealth: ProjectionHealth
 
     /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
     /// counts; `report` is told of defects.
     public init(
       readiness: Readiness,
+      projectionHealth: ProjectionHealth = ProjectionHealth(),
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
+      self.projectionHealth = projectionHealth
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
@@ -84,7 +88,8 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
-    case .users: return try await register(request, requestID)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .userHistory(let id): return try await history(request, of: id)
@@ -96,6 +101,7 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .statistics: return try await statistics(request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }
