@@ -48,11 +48,6 @@ extension Accounts {
     return (0..<rows.count).map { AuditedEvent(rows, $0) }
   }
 
-  /// The position of the last event.
-  public func head() async throws(AccountsError) -> Position {
-    Position(try await readInBulk(History.head, Parameters()).integer(0, 0))
-  }
-
   /// The positions that the times of `query` stand for, as far as entries have been written.
   public func range(of query: AuditQuery) async throws(AccountsError) -> AuditQuery.Range {
     AuditQuery.Range(try await readInBulk(AuditQuery.rangeStatement, query.rangeParameters))

@@ -33,9 +33,6 @@ public struct RecordedEvent: Sendable {
   /// The columns that `init(_:_:)` reads, in its order.
   public static let columns = columns(payload: "payload")
 
-  /// How many they are.
-  static let columnCount = 13
-
   /// The same without the payload, for those who don't need it.
   public static let headerColumns = columns(payload: "null::bytea as payload")
 
@@ -45,6 +42,9 @@ public struct RecordedEvent: Sendable {
     request_id, trace_id, \(payload), changed
     """
   }
+
+  /// How many columns these are.
+  static let columnCount = 13
 
   /// The event in row `row`, which has the `columns` or the `headerColumns`.
   public init(_ rows: Rows, _ row: Int) {

@@ -10,7 +10,7 @@ public enum History {
   }
 
   /// The statements to be prepared on connections that read histories.
-  public static let statements = [newestFirst, oldestFirst, head]
+  public static let statements = [newestFirst, oldestFirst]
 
   /// The statement and its values for at most `limit` events of a stream after `cursor`.
   public static func page(
@@ -69,12 +69,6 @@ public enum History {
     )
     return (statement, parameters)
   }
-
-  /// The position of the last event.
-  public static let head = Statement(
-    "history_head",
-    "select coalesce((select position from events order by position desc limit 1), 0)"
-  )
 
   private static let newestFirst = Statement(
     "history_newest_first",

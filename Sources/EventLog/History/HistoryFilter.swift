@@ -80,7 +80,8 @@ extension HistoryFilter {
         else {
           throw HistoryFilterError(
             parameter: "field",
-            expectation: "is one or more names of 1 to \(Self.fieldNameLimit) characters, with commas "
+            expectation:
+              "is one or more names of 1 to \(Self.fieldNameLimit) characters, with commas "
               + "between them"
           )
         }

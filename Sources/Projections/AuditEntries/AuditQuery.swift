@@ -78,7 +78,8 @@ public struct AuditQuery: Sendable {
   /// The statement and its values for at most `limit` entries of `range` after `cursor`.
   ///
   /// It is not prepared: the plan depends on the values, some of which are much rarer than others.
-  public func page(in range: Range, after cursor: Position?, limit: Int) -> (Statement, Parameters) {
+  public func page(in range: Range, after cursor: Position?, limit: Int) -> (Statement, Parameters)
+  {
     var parameters = Parameters()
     let isNewestFirst = order == .newestFirst
     parameters.add(isNewestFirst ? range.first : max(range.first, (cursor?.rawValue ?? 0) + 1))
