@@ -15,15 +15,19 @@ public final class Gateway: Sendable {
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
+    /// What is wrong with projections.
+    public let projectionHealth: ProjectionHealth
 
     /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
     /// counts; `report` is told of defects.
     public init(
       readiness: Readiness,
+      projectionHealth: ProjectionHealth = ProjectionHealth(),
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
+      self.projectionHealth = projectionHealth
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
@@ -87,7 +91,8 @@ public final class Gateway: Sendable {
     case .difference(let id): return try await difference(request, id: id)
     case .revert(let id, let version):
       return try await revert(version, request, requestID, id: id)
-    case .users: return try await register(request, requestID)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .sessions:
@@ -97,6 +102,7 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .statistics: return try await statistics(request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

@@ -13,6 +13,7 @@ enum Resource {
   case history
   case sessions
   case session(String)
+  case statistics
   case livez
   case readyz
 
@@ -23,6 +24,7 @@ enum Resource {
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
     case "/v1/sessions": self = .sessions
+    case "/v1/statistics": self = .statistics
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -41,7 +43,9 @@ enum Resource {
   /// What lies below `/v1/users/me/` and `/v1/users/{id}/` alike.
   private static func ofUser(_ path: Substring) -> Resource? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count > 4, parts[1] == "v1", parts[2] == "users" else { return nil }
+    guard parts.count > 4, parts[0].isEmpty, parts[1] == "v1", parts[2] == "users" else {
+      return nil
+    }
     let id = UserID(String(parts[3]))
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
@@ -58,9 +62,10 @@ enum Resource {
   /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
   var methods: [String] {
     switch self {
-    case .users, .password, .revert: ["POST"]
+    case .users: ["GET", "POST"]
+    case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .statistics, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

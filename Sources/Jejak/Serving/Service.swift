@@ -8,6 +8,7 @@ import Logging
 import Network
 import Postgres
 import Profiles
+import Projections
 import Settings
 
 /// The running service: one `ServingLoop` for each core, and this thread, which waits for signals
@@ -29,6 +30,8 @@ final class Service {
   private let pool: WorkerPool
   private let chains: Chains
   private let loops: [ServingLoop]
+  /// The runner of the projections, from when the database is ready.
+  private var followers: Followers?
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
     self.settings = settings
@@ -113,12 +116,14 @@ final class Service {
 
   /// Every loop is drained before any ends: they append through one of them.
   private func stop() {
+    followers?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
     chains.close()
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
+    followers?.join()
   }
 
   /// Says where it listens, as soon as nothing is known that it can never serve.
@@ -141,10 +146,16 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
+            + Runner.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
         for loop in loops { loop.openConnections() }
+        followers = try Followers(
+          target: database.serviceTarget,
+          health: shared.projectionHealth,
+          logger: logger
+        )
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true
