@@ -105,6 +105,18 @@ public final class Accounts: Sendable {
     }
   }
 
+  /// Runs one reading statement of something long, which may hold up others of its kind alone.
+  func readInBulk(
+    _ statement: Statement,
+    _ parameters: Parameters
+  ) async throws(AccountsError) -> Rows {
+    do {
+      return try await connections.bulk.run(statement, parameters)
+    } catch {
+      throw AccountsError(reading: error)
+    }
+  }
+
   /// Runs `steps` and then appends `event`, as one transaction; the rows of the steps.
   func transaction(
     _ steps: [(Statement, Parameters)],
@@ -130,6 +142,15 @@ public final class Accounts: Sendable {
     parameters.add(session)
     let rows = try await read(SQL.loadUserOfSession, parameters)
     guard rows.count == 1 else { throw .unauthenticated }
+    return CurrentUser(rows, 0, from: 0)
+  }
+
+  /// Any user as the read model holds them now.
+  public func user(_ id: UserID) async throws(AccountsError) -> CurrentUser {
+    var parameters = Parameters()
+    parameters.add(id)
+    let rows = try await read(SQL.loadUser, parameters)
+    guard rows.count == 1 else { throw .notFound }
     return CurrentUser(rows, 0, from: 0)
   }
 

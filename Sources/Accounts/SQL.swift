@@ -2,12 +2,13 @@ import Postgres
 
 /// The statements of accounts but for those that have a lane of their own.
 enum SQL {
-  static let all = [
-    loadUserOfSession, loadCredentials, credentialsByEmail, claim, addCredentials,
-    startSession,
-    changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
-    addReceipt, forgetReceipts, forgetSessions,
-  ]
+  static let all =
+    [
+      loadUserOfSession, loadUser, loadCredentials, credentialsByEmail, claim, addCredentials,
+      startSession,
+      changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
+      addReceipt, forgetReceipts, forgetSessions,
+    ] + keys
 
   static let loadUserOfSession = Statement(
     "load_user_of_session",
@@ -16,6 +17,11 @@ enum SQL {
       from sessions s join current_users u on u.user_id = s.user_id
      where s.session_id = $1::uuid
     """
+  )
+
+  static let loadUser = Statement(
+    "load_user",
+    "select \(CurrentUser.columns) from current_users u where u.user_id = $1::uuid"
   )
 
   static let loadCredentials = Statement(

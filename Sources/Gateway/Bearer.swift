@@ -4,8 +4,14 @@ import HTTP
 /// Bearer tokens (RFC 6750) in `Authorization`.
 enum Bearer {
   /// The digest of the token that the request brings; nil where it brings none that could be one.
-  static func tokenDigest(of request: Request) -> [UInt8]? {
-    token(of: request).flatMap { Token.digest(of: $0) }
+  static func tokenDigest(of request: Request, as kind: Token.Kind = .session) -> [UInt8]? {
+    token(of: request).flatMap { Token.digest(of: $0, as: kind) }
+  }
+
+  /// What the request's token claims to be by its first characters; nil where that is nothing.
+  static func kind(of request: Request) -> Token.Kind? {
+    guard let token = token(of: request) else { return nil }
+    return Token.Kind.allCases.first { token.starts(with: $0.prefix.utf8) }
   }
 
   /// Whether the request brings a token, whatever it looks like; other schemes bring none.

@@ -108,9 +108,7 @@ public final class Gateway: Sendable {
 extension Gateway {
   /// Who holds the token that the request brings.
   func holder(_ request: Request) async throws(Problem) -> Holder {
-    guard let digest = Bearer.tokenDigest(of: request) else {
-      throw .authenticationRequired(presented: Bearer.isPresented(in: request))
-    }
+    let digest = try presentedToken(request)
     do {
       return try await accounts.holder(ofDigest: digest)
     } catch {

@@ -21,7 +21,7 @@ enum Main {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
-      DatabaseURLCommand.self, VersionCommand.self, HelpCommand.self,
+      APIKeyCommand.self, DatabaseURLCommand.self, VersionCommand.self, HelpCommand.self,
     ]
   }
 

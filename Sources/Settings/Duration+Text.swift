@@ -1,6 +1,6 @@
 extension Duration {
   /// Reads a whole number and its unit: `500ms`, `30s`, `15m`, `12h`, `30d`.
-  init?(text: String) {
+  public init?(text: String) {
     let digits = text.utf8.prefix { (48...57).contains($0) }
     guard let number = Int64(String(digits) ?? "") else { return nil }
     let milliseconds: Int64

@@ -15,7 +15,8 @@ from support.service import Service, jejak
 from support.threads import together
 from support.wait import until
 
-COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["database-url"], ["version"]]
+COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["apikey"], ["database-url"],
+            ["version"]]
 
 
 def test_version_and_help_succeed():

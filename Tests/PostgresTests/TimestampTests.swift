@@ -25,6 +25,41 @@ struct TimestampTests {
   )
   func `is written as RFC 3339 with six decimals`(microseconds: Int64, text: String) {
     #expect(Timestamp(microseconds: microseconds).description == text)
+    #expect(Timestamp(text)?.microseconds == microseconds)
+  }
+
+  @Test(
+    arguments: [
+      ("2026-11-30T10:02:03Z", "2026-11-30T10:02:03.000000Z"),
+      ("2026-11-30t10:02:03.5z", "2026-11-30T10:02:03.500000Z"),
+      ("2026-11-30T10:02:03.123456789Z", "2026-11-30T10:02:03.123456Z"),
+      ("2026-11-30T10:02:03+05:30", "2026-11-30T04:32:03.000000Z"),
+      ("2026-12-31T23:30:00.25-01:00", "2027-01-01T00:30:00.250000Z"),
+      ("2026-11-30T10:02:03-00:00", "2026-11-30T10:02:03.000000Z"),
+      ("2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000000Z"),
+    ]
+  )
+  func `is read in any form of RFC 3339`(text: String, expected: String) {
+    #expect(Timestamp(text)?.description == expected)
+  }
+
+  @Test(arguments: [
+    "", "2026-11-30", "2026-11-30T10:02:03", "2026-11-30T10:02Z", "2026-11-30 10:02:03Z",
+    "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-11-31T00:00:00Z",
+    "2026-11-30T24:00:00Z", "2026-11-30T10:60:00Z", "2026-12-31T23:59:60Z",
+    "0000-01-01T00:00:00Z", "12026-11-30T10:02:03Z", "2026-11-30T10:02:03.Z",
+    "2026-11-30T10:02:03.1234567890Z", "2026-11-30T10:02:03+0530", "2026-11-30T10:02:03+24:00",
+    "2026-11-30T10:02:03Zx", "٢٠٢٦-11-30T10:02:03Z", "1e3", "now",
+  ])
+  func `is read from nothing else`(text: String) {
+    #expect(Timestamp(text) == nil)
+  }
+
+  @Test func `is read from a day as its beginning in UTC`() {
+    #expect(Timestamp(startOfDay: "2026-11-30")?.description == "2026-11-30T00:00:00.000000Z")
+    for text in ["", "2026-11-31", "2026-11-30T00:00:00Z", "2026-1-1", "tomorrow"] {
+      #expect(Timestamp(startOfDay: text) == nil)
+    }
   }
 
   @Test func `moves by durations and sorts`() {

@@ -9,21 +9,20 @@ extension Gateway {
     return try answer(request, try await holder(request))
   }
 
-  /// Answers `GET /v1/users/{id}` of one's own id; nobody else's is found.
+  /// Answers `GET /v1/users/{id}`: to an operator anybody's, to a user their own alone.
   func fetch(_ request: Request, id: UserID) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
+    if Bearer.kind(of: request) == .apiKey {
+      _ = try await self.operator(request, scope: .usersRead)
+      return try answer(request, try await user(id))
+    }
     let holder = try await holder(request)
     guard id == holder.userID else { throw .notFound }
     return try answer(request, holder)
   }
 
   private func answer(_ request: Request, _ holder: Holder) throws(Problem) -> Response {
-    if request.headerBytes("If-None-Match") != nil, try isUnchanged(request, holder.version) {
-      var response = Response(status: 304)
-      response.add("ETag", EntityTag.text(holder.version))
-      response.add("Cache-Control", "private, no-cache")
-      return response
-    }
+    if let unchanged = try unchanged(request, holder.version) { return unchanged }
     let body = holder.withDocument { document in
       var body: [UInt8] = []
       body.reserveCapacity(document.count + 128)
@@ -37,6 +36,34 @@ extension Gateway {
       return body
     }
     return UserDocument.response(status: 200, version: holder.version, body: body)
+  }
+
+  /// Any user, for an operator.
+  func user(_ id: UserID) async throws(Problem) -> CurrentUser {
+    do {
+      return try await accounts.user(id)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// The answer that shows `user` as they are or were.
+  func answer(_ request: Request, _ user: CurrentUser) throws(Problem) -> Response {
+    try unchanged(request, user.version) ?? UserDocument.response(status: 200, user)
+  }
+
+  /// The 304 to a request that names `version` in `If-None-Match`; nil where it doesn't.
+  private func unchanged(
+    _ request: Request,
+    _ version: Version
+  ) throws(Problem) -> Response? {
+    guard request.headerBytes("If-None-Match") != nil, try isUnchanged(request, version) else {
+      return nil
+    }
+    var response = Response(status: 304)
+    response.add("ETag", EntityTag.text(version))
+    response.add("Cache-Control", "private, no-cache")
+    return response
   }
 
   private func isUnchanged(_ request: Request, _ version: Version) throws(Problem) -> Bool {

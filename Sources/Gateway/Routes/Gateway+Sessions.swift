@@ -111,6 +111,7 @@ extension Gateway {
   /// The digest of the presented token, whether anybody holds it or not.
   func presentedToken(_ request: Request) throws(Problem) -> [UInt8] {
     guard let digest = Bearer.tokenDigest(of: request) else {
+      if Bearer.kind(of: request) == .apiKey { throw .forUsers }
       throw .authenticationRequired(presented: Bearer.isPresented(in: request))
     }
     return digest

@@ -89,6 +89,14 @@ class Service:
         except (OSError, raw.Closed):
             return False
 
+    def api_key(self, *scopes, name="tests", **options):
+        """A new API key with these scopes: its text; further options are those of `create`."""
+        arguments = [f"--{option}={value}" for option, value in options.items()]
+        result = jejak("apikey", "create", "--name", name, "--scope", ",".join(scopes),
+                       *arguments, url=self.database_url, env=self.env)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip()
+
     @property
     def address(self):
         """Host and port."""
