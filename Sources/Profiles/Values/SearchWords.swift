@@ -10,6 +10,10 @@ public enum SearchWords {
   ///
   /// PostgreSQL takes words of up to 2046 bytes.
   public static let maximumLength = 256
+  /// Code points of a query, at most.
+  public static let maximumQueryLength = 200
+  /// Words of a query, at most.
+  public static let maximumQueryWords = 8
 
   /// The words of a person, each once, in order.
   ///
@@ -43,6 +47,11 @@ public enum SearchWords {
   /// The words of `query`, each the beginning of a word that is looked for.
   public static func words(ofQuery query: String) -> [String] {
     Set(split(normal(query), isWhiteSpace).map(cut)).sorted(by: isOrdered)
+  }
+
+  /// Whether each of `query`, the words of a query, begins one of `words`, those of a person.
+  public static func areFound(_ query: [String], in words: [String]) -> Bool {
+    query.allSatisfy { part in words.contains { $0.utf8.starts(with: part.utf8) } }
   }
 
   /// `text` without case and accents: Normalization Form KD, full case folding, without marks.
@@ -82,8 +91,9 @@ public enum SearchWords {
     return (10...36).contains(mark) || mark >= 200 || properties.isDefaultIgnorableCodePoint
   }
 
+  /// Whether words end at it; a control character is part of none.
   private static func isWhiteSpace(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isWhitespace
+    scalar.properties.isWhitespace || scalar.isControl
   }
 
   private static func isJoint(_ scalar: Unicode.Scalar) -> Bool {
