@@ -35,5 +35,6 @@ public enum Schema {
     File("index_rebuild", PackageResources.index_rebuild_sql),
     File("exchange_projection", PackageResources.exchange_projection_sql),
     File("drop_projection_table", PackageResources.drop_projection_table_sql),
+    File("position_at", PackageResources.position_at_sql),
   ]
 }

@@ -95,6 +95,8 @@ public final class Gateway: Sendable {
       return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
+    case .userHistory(let id): return try await history(request, of: id)
+    case .audit: return try await audit(request)
     case .sessions:
       switch method {
       case "GET": return try await listSessions(request)

@@ -11,6 +11,8 @@ enum Resource {
   case revert(UserID?, Version)
   case password
   case history
+  case userHistory(UserID)
+  case audit
   case sessions
   case session(String)
   case statistics
@@ -23,6 +25,7 @@ enum Resource {
     case "/v1/users": self = .users
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
+    case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
     case "/v1/statistics": self = .statistics
     case "/livez": self = .livez
@@ -49,6 +52,7 @@ enum Resource {
     let id = UserID(String(parts[3]))
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
+    if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
     guard parts.count == 7, parts[4] == "history", parts[6] == "revert" else { return nil }
     return Version(digits: parts[5]).map { .revert(id, $0) }
   }
@@ -65,7 +69,7 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .statistics, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .userHistory, .audit, .statistics, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }
