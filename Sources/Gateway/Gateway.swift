@@ -90,6 +90,9 @@ public final class Gateway: Sendable {
     case .user(let id): return try await fetch(request, id: id)
     case .users:
       return try await method == "GET" ? listUsers(request) : register(request, requestID)
+    case .difference(let id): return try await difference(request, id: id)
+    case .revert(let id, let version):
+      return try await revert(version, request, requestID, id: id)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .userHistory(let id): return try await history(request, of: id)

@@ -5,6 +5,10 @@ enum Resource {
   case users
   case me
   case user(UserID)
+  /// What differs between versions; nil: one's own.
+  case difference(UserID?)
+  /// The undoing of one version; nil: one's own.
+  case revert(UserID?, Version)
   case password
   case history
   case userHistory(UserID)
@@ -31,23 +35,29 @@ enum Resource {
         self = .session(id)
       } else if let id = Self.id(in: path, under: "/v1/users/").flatMap({ UserID($0) }) {
         self = .user(id)
-      } else if let id = Self.id(in: path, under: "/v1/users/", before: "/history")
-        .flatMap({ UserID($0) })
-      {
-        self = .userHistory(id)
+      } else if let resource = Self.ofUser(path) {
+        self = resource
       } else {
         return nil
       }
     }
   }
 
-  private static func id(
-    in path: Substring,
-    under prefix: String,
-    before suffix: String = ""
-  ) -> String? {
-    guard path.hasPrefix(prefix), path.hasSuffix(suffix) else { return nil }
-    let id = path.dropFirst(prefix.count).dropLast(suffix.count)
+  /// What lies below `/v1/users/me/` and `/v1/users/{id}/` alike.
+  private static func ofUser(_ path: Substring) -> Resource? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 4, parts[1] == "v1", parts[2] == "users" else { return nil }
+    let id = UserID(String(parts[3]))
+    guard id != nil || parts[3] == "me" else { return nil }
+    if parts.count == 5, parts[4] == "diff" { return .difference(id) }
+    if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
+    guard parts.count == 7, parts[4] == "history", parts[6] == "revert" else { return nil }
+    return Version(digits: parts[5]).map { .revert(id, $0) }
+  }
+
+  private static func id(in path: Substring, under prefix: String) -> String? {
+    guard path.hasPrefix(prefix) else { return nil }
+    let id = path.dropFirst(prefix.count)
     return id.isEmpty || id.contains("/") ? nil : String(id)
   }
 
@@ -55,9 +65,9 @@ enum Resource {
   var methods: [String] {
     switch self {
     case .users: ["GET", "POST"]
-    case .password: ["POST"]
+    case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .userHistory, .audit, .statistics, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .userHistory, .audit, .statistics, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

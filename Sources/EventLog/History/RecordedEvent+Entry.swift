@@ -25,7 +25,7 @@ extension RecordedEvent {
   /// Appends `historyEntry`; old and new values and the source are copied from the payload.
   ///
   /// Of an event of sessions: `session` that began or ended, or `count` that ended and the one
-  /// that was `kept`.
+  /// that was `kept`. Of a change that undoes another: the version that it `reverts`.
   public func writeHistoryEntry(for audience: Audience = .user, into entry: inout [UInt8]) {
     let payload = JSONMembers(of: payload[...])
     let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
@@ -67,6 +67,7 @@ extension RecordedEvent {
     entry += payload?["changes"] ?? Self.null
     for (name, value) in [
       ("session", payload?["session"]), ("count", payload?["count"]), ("kept", payload?["kept"]),
+      ("reverts", payload?["reverts"]),
     ] {
       guard let value else { continue }
       entry += ",\"\(name)\":".utf8
