@@ -105,6 +105,18 @@ public final class Accounts: Sendable {
     }
   }
 
+  /// Runs one reading statement of something long, which may hold up others of its kind alone.
+  func readInBulk(
+    _ statement: Statement,
+    _ parameters: Parameters
+  ) async throws(AccountsError) -> Rows {
+    do {
+      return try await connections.bulk.run(statement, parameters)
+    } catch {
+      throw AccountsError(reading: error)
+    }
+  }
+
   /// Runs `steps` and then appends `event`, as one transaction; the rows of the steps.
   func transaction(
     _ steps: [(Statement, Parameters)],

@@ -6,12 +6,14 @@ public import Postgres
 /// another kind.
 public final class Connections: Sendable {
   let fetch: Connection
+  /// For exports, audits and other long lists, which may take their time.
+  let bulk: Connection
   private let others: [Connection]
 
   /// Connections for rare transactions and lists.
   private static let otherCount = 2
   /// Connections of one loop.
-  public static let count = 1 + otherCount
+  public static let count = 2 + otherCount
 
   /// What every connection of the service holds to, whatever the server's defaults are.
   private static let setup = [
@@ -32,21 +34,28 @@ public final class Connections: Sendable {
     readiness: Readiness = Readiness(),
     report: @escaping @Sendable (String) -> Void
   ) {
-    func make(_ statements: [Statement]) -> Connection {
-      Connection(
+    func make(_ statements: [Statement], setup: [String] = []) -> Connection {
+      var configuration = Self.configuration(target, statements)
+      configuration.setup += setup
+      return Connection(
         loop: loop,
-        configuration: Self.configuration(target, statements),
+        configuration: configuration,
         readiness: readiness,
         report: report
       )
     }
     fetch = make([Holder.statement])
+    // Here the plan depends on the values, which are few statements' and not the same.
+    bulk = make(
+      LogPage.statements,
+      setup: ["set plan_cache_mode = force_custom_plan"]
+    )
     others = (0..<Self.otherCount).map { _ in
       make(SQL.all + History.statements + [History.fieldsChangedSince, AppendStatement.statement])
     }
   }
 
-  private var all: [Connection] { [fetch] + others }
+  private var all: [Connection] { [fetch, bulk] + others }
 
   /// Begins to connect; on the loop.
   public func open() {

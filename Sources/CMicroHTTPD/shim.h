@@ -1,5 +1,6 @@
 #pragma once
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,6 +53,33 @@ static inline const struct sockaddr *jejak_client_address(struct MHD_Connection 
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info ? info->client_addr : NULL;
+}
+
+// libmicrohttpd 0.9.75 ends the answer to a HEAD with the last chunk of a chunked body, where it has
+// none to send: a close in place of chunks avoids that.
+static inline void jejak_end_with_connection(struct MHD_Response *response) {
+  MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+static inline MHD_socket jejak_socket(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+// A connection that is suspended most of its time has no timeout of libmicrohttpd; the kernel ends
+// it where the other side has acknowledged nothing of what was sent for so long.
+static inline void jejak_end_when_silent(struct MHD_Connection *connection,
+                                         unsigned int milliseconds) {
+  setsockopt(jejak_socket(connection), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds,
+             sizeof milliseconds);
+}
+
+// The other side sees a reset in place of an end; what was not sent yet is thrown away. A linger of
+// zero would come too late: libmicrohttpd shuts the socket down before it closes it.
+static inline void jejak_reset(struct MHD_Connection *connection) {
+  struct sockaddr none = {.sa_family = AF_UNSPEC};
+  connect(jejak_socket(connection), &none, sizeof none);
 }
 
 // Where the number of a network address lies in its structure.

@@ -43,6 +43,9 @@ public struct RecordedEvent: Sendable {
     """
   }
 
+  /// How many columns these are.
+  static let columnCount = 13
+
   /// The event in row `row`, which has the `columns` or the `headerColumns`.
   public init(_ rows: Rows, _ row: Int) {
     position = Position(rows.integer(row, 0))

@@ -18,6 +18,8 @@ public final class Request: @unchecked Sendable {
   /// Body bytes that arrived, those that were thrown away included.
   var received = 0
   var response: Response?
+  /// What the body of the response is written to, while it is sent.
+  var writer: BodyWriter?
 
   /// How far a request has come.
   enum Phase {

@@ -52,17 +52,21 @@ public final class Server: Sendable {
 
   struct State {
     var daemon: OpaquePointer?
+    /// Handlers and producers of bodies that haven't ended.
     var handling = 0
+    /// Bodies that are being sent.
+    var streams: [ObjectIdentifier: BodyWriter] = [:]
+    var cutsStreams = false
     var runSoon = false
     var draining = false
     var lastAnswer = Instant.now()
   }
 
-  private let loop: EventLoop
-  private let limits: Limits
+  let loop: EventLoop
+  let limits: Limits
   private let handler: Handler
   private let refuse: @Sendable (Request, Refusal) -> Response
-  private let state: LoopBound<State>
+  let state: LoopBound<State>
 
   /// A server for `loop`; `refuse` makes the answers to what is over a limit.
   public init(
@@ -121,20 +125,23 @@ public final class Server: Sendable {
   /// Stops accepting, answers what has come, and ends within `grace`; called on the loop.
   ///
   /// Answers given meanwhile close their connections. A connection on which nothing is under way
-  /// is given half a second in which a request may still arrive.
+  /// is given half a second in which a request may still arrive. Bodies that are still being
+  /// written when the grace is over are cut.
   public func drain(within grace: Duration) async {
     guard let daemon = state.value.daemon else { return }
     state.value.draining = true
     let deadline = Instant.now() + grace
+    for stream in state.value.streams.values { stream.drain() }
     run()
     let listener = MHD_quiesce_daemon(daemon)
     if listener >= 0 { close(listener) }
     state.value.lastAnswer = Instant.now()
     while Instant.now() < deadline, jejak_daemon_connections(daemon) > 0 {
       let quiet = Instant.now() - state.value.lastAnswer > .milliseconds(500)
-      if state.value.handling == 0 && quiet { break }
+      if state.value.handling == 0 && state.value.streams.isEmpty && quiet { break }
       await loop.sleep(for: .milliseconds(5))
     }
+    cutStreams()
     // libmicrohttpd refuses to stop while requests are suspended; their tasks end by themselves.
     while state.value.handling > 0 { await loop.sleep(for: .milliseconds(5)) }
     loop.unwatch(jejak_daemon_epoll(daemon))
@@ -257,15 +264,17 @@ public final class Server: Sendable {
     if request.phase == .handling { state.value.handling -= 1 }
     request.phase = .answered
     state.value.lastAnswer = loop.now
-    return response.queue(
-      on: request.connection,
-      closing: closing || state.value.draining
-    )
+    let isClosing = closing || state.value.draining
+    if let producer = response.stream {
+      return stream(request, response, closing: isClosing, from: producer)
+    }
+    return response.queue(on: request.connection, closing: isClosing)
   }
 
   private func complete(_ request: Request) {
     // A connection may be closed after it was resumed and before it could be answered.
     if request.phase == .handling { state.value.handling -= 1 }
     request.phase = .answered
+    if let writer = request.writer { endStream(writer) }
   }
 }

@@ -24,6 +24,8 @@ public final class Connection: Sendable {
     public var answerTimeout = Duration.seconds(30)
     /// After this time without success an attempt to connect is given up.
     public var connectTimeout = Duration.seconds(10)
+    /// Called on the loop with what is said on a channel that the set-up listens to.
+    public var notified: (@Sendable (_ payload: String) -> Void)?
 
     /// A configuration with the usual limits.
     public init(
@@ -295,6 +297,9 @@ public final class Connection: Sendable {
   /// Takes the results that have come, and drops the connection where it is lost.
   private func take(_ handle: OpaquePointer, isAlive: Bool = false) {
     takeResults(handle)
+    if let notified = configuration.notified, state.value.handle == handle {
+      takeNotifications(handle, notified)
+    }
     // A result may have been the reason to drop it already.
     guard state.value.handle == handle, !isAlive || PQstatus(handle) == CONNECTION_BAD
     else { return }
@@ -321,6 +326,17 @@ public final class Connection: Sendable {
         note(PostgresError.Refusal(result: result))
         PQclear(result)
       }
+    }
+  }
+
+  private func takeNotifications(
+    _ handle: OpaquePointer,
+    _ notified: @Sendable (String) -> Void
+  ) {
+    while let notification = PQnotifies(handle) {
+      let payload = String(cString: notification.pointee.extra)
+      PQfreemem(notification)
+      notified(payload)
     }
   }
 

@@ -4,6 +4,8 @@ import Foundation
 public struct RawClient: ~Copyable {
   private let socket: Int32
   private var buffer: [UInt8] = []
+  /// Whether the connection was found to be cut, not ended.
+  public private(set) var wasReset = false
 
   /// Connects to `host`, a numeric address, and `port`.
   public init(_ port: UInt16, host: String = "127.0.0.1") throws {
@@ -63,6 +65,35 @@ public struct RawClient: ~Copyable {
     return response
   }
 
+  /// Reads what has come since, as it is; empty at the end of the connection.
+  public mutating func bytes() throws -> [UInt8] {
+    if buffer.isEmpty { _ = try receive() }
+    defer { buffer = [] }
+    return buffer
+  }
+
+  /// Reads the next chunk of a chunked body; nil after the last.
+  public mutating func chunk() throws -> [UInt8]? {
+    while true {
+      if let line = buffer.firstRange(of: [13, 10]),
+        let count = Int(String(decoding: buffer[..<line.lowerBound], as: UTF8.self), radix: 16),
+        buffer.count >= line.upperBound + count + 2
+      {
+        let chunk = Array(buffer[line.upperBound..<line.upperBound + count])
+        buffer.removeFirst(line.upperBound + count + 2)
+        return chunk.isEmpty ? nil : chunk
+      }
+      guard try receive() else { throw POSIXError(.ECONNRESET) }
+    }
+  }
+
+  /// The rest of a chunked body.
+  public mutating func chunks() throws -> [UInt8] {
+    var body: [UInt8] = []
+    while let chunk = try chunk() { body += chunk }
+    return body
+  }
+
   private static func connect(_ host: String, _ port: UInt16) throws -> Int32 {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST
@@ -93,6 +124,7 @@ public struct RawClient: ~Copyable {
   private mutating func receive() throws -> Bool {
     var chunk = [UInt8](repeating: 0, count: 65_536)
     let count = recv(socket, &chunk, chunk.count, 0)
+    if count < 0 && errno == ECONNRESET { wasReset = true }
     if count < 0 && errno == EAGAIN { throw NeverHappened() }
     buffer += chunk.prefix(max(0, count))
     return count > 0

@@ -20,6 +20,9 @@
 -- Answers the version of each event, null for one that was left out; the events that have one
 -- follow `head` in order, without a hole.
 --
+-- At its commit the channel of the log is told the position of its last event: once for each call,
+-- and in the order of the log. Nobody may rely on that: a follower looks by itself now and then.
+--
 -- Lock order, everywhere: users by id, claims by key, log_head last. From log_head's lock to the
 -- end of the commit no other append runs, so positions have no hole and follow commit order.
 create or replace function append_events(
@@ -120,5 +123,10 @@ begin
              as r (version, receipt_key, request, answer)
        where r.version is not null and r.receipt_key is not null;
   end if;
+
+  -- As a name, because a channel's name may be no longer than one.
+  perform pg_notify(
+    ('jejak ' || current_schema())::name::text,
+    (append_events.head + cardinality(array_remove(append_events.versions, null)))::text);
 end
 $$;

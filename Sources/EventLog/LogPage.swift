@@ -1,0 +1,90 @@
+public import Postgres
+public import Profiles
+
+/// Reads the log page by page, in the order of positions.
+///
+/// Each page is a statement of its own: a reader of the whole log holds no transaction open and
+/// no more than a page in memory. Positions are dense and in commit order, so the next page begins
+/// where this one ends, whatever is appended meanwhile.
+public enum LogPage {
+  /// Events of a page at most.
+  public static let limit = 1000
+  /// Positions that are looked through for one page of a selection.
+  public static let span = 20_000
+
+  /// Which events are wanted.
+  public struct Selection: Sendable {
+    /// Their types; nil for all.
+    public var types: [String]?
+    /// Whose they are; nil for everybody's.
+    public var user: UserID?
+
+    /// All events, unless told otherwise.
+    public init(types: [String]? = nil, user: UserID? = nil) {
+      self.types = types
+      self.user = user
+    }
+  }
+
+  /// The statements to be prepared on connections that read the log.
+  public static let statements = [headStatement, statement]
+
+  /// The last position, 0 for an empty log.
+  public static let headStatement = Statement(
+    "log_head_position",
+    "select coalesce(max(position), 0) from events"
+  )
+
+  /// The event's id follows the columns of `RecordedEvent`.
+  private static let idColumn = RecordedEvent.columnCount
+
+  private static let statement = Statement(
+    "log_page",
+    """
+    select \(RecordedEvent.columns), event_id from events
+     where position > $1::bigint and position <= $2::bigint
+       and ($3::text[] is null or type = any($3::text[]))
+       and ($4::uuid is null or user_id = $4::uuid)
+     order by position limit $5::bigint
+    """
+  )
+
+  /// The head and the page after `position`, as the steps of one transaction.
+  ///
+  /// The page sees all that the head does, so there is no other selected event up to `end`.
+  public static func steps(
+    after position: Position,
+    selecting selection: Selection
+  ) -> [(Statement, Parameters)] {
+    var parameters = Parameters()
+    parameters.add(position.rawValue)
+    parameters.add(lastOfSpan(after: position).rawValue)
+    if let types = selection.types {
+      parameters.add(array: types) { $0 }
+    } else {
+      parameters.add(String?.none)
+    }
+    parameters.add(selection.user)
+    parameters.add(Int64(limit))
+    return [(headStatement, Parameters()), (statement, parameters)]
+  }
+
+  /// The events that the steps found, each with its id, and the position up to which they are all.
+  public static func read(
+    _ results: [Rows],
+    after position: Position
+  ) -> (events: [(event: RecordedEvent, id: EventID)], end: Position) {
+    let rows = results[1]
+    let events = (0..<rows.count).map { row in
+      (event: RecordedEvent(rows, row), id: rows.identifier(row, idColumn) as EventID)
+    }
+    let head = Position(results[0].integer(0, 0))
+    let last = events.last?.event.position ?? position
+    let seen = events.count < limit ? min(head, lastOfSpan(after: position)) : last
+    return (events, max(last, seen))
+  }
+
+  private static func lastOfSpan(after position: Position) -> Position {
+    Position(position.rawValue + Int64(span))
+  }
+}
