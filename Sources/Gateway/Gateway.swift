@@ -88,7 +88,8 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
-    case .users: return try await register(request, requestID)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .sessions:
@@ -98,6 +99,7 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .statistics: return try await statistics(request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

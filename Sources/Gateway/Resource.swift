@@ -9,6 +9,7 @@ enum Resource {
   case history
   case sessions
   case session(String)
+  case statistics
   case livez
   case readyz
 
@@ -19,6 +20,7 @@ enum Resource {
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
     case "/v1/sessions": self = .sessions
+    case "/v1/statistics": self = .statistics
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -41,9 +43,10 @@ enum Resource {
   /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
   var methods: [String] {
     switch self {
-    case .users, .password: ["POST"]
+    case .users: ["GET", "POST"]
+    case .password: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .livez, .readyz: ["GET"]
+    case .user, .history, .statistics, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

@@ -71,7 +71,9 @@ create table directory (
   constraint directory_pkey primary key (user_id),
   constraint directory_position_is_unique unique (registered_position)
 );
-create index directory_by_word on directory using gin (words);
+create index directory_by_status on directory (status, registered_position);
+-- Without a list of what is pending, which every search would read through.
+create index directory_by_word on directory using gin (words) with (fastupdate = off);
 
 -- What happened on each day, by the log's clock, UTC.
 create table statistics (
