@@ -14,7 +14,9 @@ enum ProjectionCommand: Command {
 
   /// What can be done, in the order in which help shows it.
   private static var verbs: [ProjectionVerb] {
-    [.list, .resume, .rebuild, .verify]
+    [
+      .list, .rebuild, .status, .pause, .resume, .cancel, .verify, .rollback, .dropPrevious,
+    ]
   }
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {

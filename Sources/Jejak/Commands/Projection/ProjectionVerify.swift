@@ -10,8 +10,10 @@ extension ProjectionVerb {
   }
 
   private static func verify(_ call: Call) throws -> ExitStatus {
-    guard call.name == "current_users" else {
-      throw UsageError("there is no projection '\(call.name)'; see jejak projection list")
+    let projection = try call.projection()
+    // The others are built a second time beside the live table.
+    guard projection == CurrentUsers.self else {
+      return try rebuild(call, projection, isDryRun: true)
     }
     let progress = Progress("verifying current_users", unit: "events")
     let report = try CurrentUsersVerify(target: call.target, progress: progress.show).run()
