@@ -104,7 +104,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
-        "Profiles", "Sodium",
+        "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),

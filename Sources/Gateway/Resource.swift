@@ -10,6 +10,8 @@ enum Resource {
   case sessions
   case session(String)
   case statistics
+  case projections
+  case projection(String, ProjectionResource)
   case livez
   case readyz
 
@@ -21,6 +23,7 @@ enum Resource {
     case "/v1/users/me/history": self = .history
     case "/v1/sessions": self = .sessions
     case "/v1/statistics": self = .statistics
+    case "/v1/projections": self = .projections
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -28,6 +31,8 @@ enum Resource {
         self = .session(id)
       } else if let id = Self.id(in: path, under: "/v1/users/").flatMap({ UserID($0) }) {
         self = .user(id)
+      } else if let (name, resource) = ProjectionResource.find(path) {
+        self = .projection(name, resource)
       } else {
         return nil
       }
@@ -46,9 +51,10 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .statistics, .livez, .readyz: ["GET"]
+    case .user, .history, .statistics, .projections, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
+    case .projection(_, let resource): resource.methods
     }
   }
 
