@@ -16,6 +16,8 @@ enum Resource {
   case sessions
   case session(String)
   case statistics
+  case projections
+  case projection(String, ProjectionResource)
   case livez
   case readyz
 
@@ -28,6 +30,7 @@ enum Resource {
     case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
     case "/v1/statistics": self = .statistics
+    case "/v1/projections": self = .projections
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -37,6 +40,8 @@ enum Resource {
         self = .user(id)
       } else if let resource = Self.ofUser(path) {
         self = resource
+      } else if let (name, resource) = ProjectionResource.find(path) {
+        self = .projection(name, resource)
       } else {
         return nil
       }
@@ -69,9 +74,12 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .userHistory, .audit, .statistics, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .userHistory, .audit, .statistics, .projections, .livez,
+      .readyz:
+      ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
+    case .projection(_, let resource): resource.methods
     }
   }
 
