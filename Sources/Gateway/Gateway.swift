@@ -17,28 +17,34 @@ public final class Gateway: Sendable {
     public let readiness: Readiness
     /// What is wrong with projections.
     public let projectionHealth: ProjectionHealth
+    /// Where projections are looked after.
+    let projectionDesk: ProjectionDesk?
 
     /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
     /// counts; `report` is told of defects.
     public init(
       readiness: Readiness,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
+      projectionDesk: ProjectionDesk? = nil,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
       self.projectionHealth = projectionHealth
+      self.projectionDesk = projectionDesk
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
   }
 
+  let loop: EventLoop
   let accounts: Accounts
   let shared: Shared
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
   public init(loop: EventLoop, accounts: Accounts, shared: Shared) {
+    self.loop = loop
     self.accounts = accounts
     self.shared = shared
     requestIDs = LoopBound(RequestIDs(), on: loop)
@@ -105,6 +111,9 @@ public final class Gateway: Sendable {
       }
     case .session(let id): return try await endSession(id, request, requestID)
     case .statistics: return try await statistics(request)
+    case .projections: return try await listProjections(request)
+    case .projection(let name, let resource):
+      return try await projection(name, resource, request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

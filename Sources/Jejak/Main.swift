@@ -21,6 +21,7 @@ enum Main {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
+      AuditCommand.self,
       UserCommand.self, APIKeyCommand.self, DatabaseURLCommand.self, VersionCommand.self,
       HelpCommand.self,
     ]

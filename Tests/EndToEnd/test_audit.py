@@ -9,7 +9,7 @@ import pytest
 from support import raw
 from support.client import http, problem, signed_in
 from support.log import EVENTS, decode, head
-from support.service import Service
+from support.service import Service, jejak
 from support.wait import until
 
 NDJSON, CSV = "application/x-ndjson", "text/csv"
@@ -278,3 +278,37 @@ def test_entries_of_an_operator_name_the_key(service, database, auditor, ada):
     assert "name" not in ada.history(actor=key)[0]["actor"]
     rows = [decode(row[6]) for row in database.rows(EVENTS)]
     assert rows[-1]["changes"] == found[0]["changes"]
+
+
+def test_the_commands_filter_as_the_routes_do(service, database, auditor):
+    person = signed_in(service, firstName="Ada")
+    assert person.patch({"firstName": "=Grace", "lastName": "L"},
+                        **{"User-Agent": "turned \u202e".encode()}).status_code == 200
+    caught_up(database)
+
+    def lines(*arguments):
+        result = jejak(*arguments, url=database.url)
+        assert (result.returncode, result.stderr) == (0, ""), result
+        return result.stdout.splitlines()
+
+    entries = auditor.all(order="asc")
+    assert [json.loads(line) for line in lines("audit", "--json", "--all", "--order", "asc")] \
+        == entries
+    assert len(lines("audit", "--json", "--limit", 3)) == 3
+    mine = [entry for entry in entries if entry["user"] == person.id]
+    found = lines("audit", "--user", person.email, "--json", "--order", "asc")
+    assert [json.loads(line) for line in found] == mine
+    found = lines("audit", "--user", person.id, "--field", "lastName", "--since", "2020-01-01",
+                  "--actor", f"user:{person.id}", "--type", "ProfileUpdated", "--json")
+    assert [json.loads(line) for line in found] == [mine[-1]]
+    found = lines("history", person.id, "--field", "lastName", "--json")
+    assert [json.loads(line) for line in found] == [mine[-1]]
+    assert lines("history", person.id, "--until", "2020-01-01") == []
+    assert "'=Grace" in "\n".join(lines("history", person.id, "--csv"))
+    text = "\n".join(lines("audit", "--user", person.id))
+    assert f"user {person.id}" in text and "firstName" in text and "=Grace" in text
+    assert "\u202e" not in text and "turned" in text
+    for wrong in (["--type", "None"], ["--since", "now"], ["--json", "--csv"], ["--limit", "0"],
+                  ["--all", "--limit", "1"], ["--order", "up"], ["--stream", "all"], ["x"]):
+        assert jejak("audit", *wrong, url=database.url).returncode == 2, wrong
+    assert jejak("audit", "--user", "nobody@example.org", url=database.url).returncode == 1

@@ -8,7 +8,7 @@ public enum HistoryCSV {
   private static let columns = [
     "position", "recordedAt", "user", "stream", "version", "type", "actorKind", "actorId",
     "actorName", "address", "agent", "session", "requestId", "traceId", "field", "old", "new",
-    "aboutSession", "count", "kept",
+    "aboutSession", "count", "kept", "reverts",
   ]
 
   /// The line with the names of the columns.
@@ -49,7 +49,7 @@ public enum HistoryCSV {
     start.add(event.traceID)
     func finish(_ line: CSVLine) {
       var line = line
-      for name in ["session", "count", "kept"] { line.add(payload?[name]) }
+      for name in ["session", "count", "kept", "reverts"] { line.add(payload?[name]) }
       line.write(into: &output)
     }
     for change in changes {

@@ -64,13 +64,15 @@ public struct AuditQuery: Sendable {
   public struct Range: Sendable {
     /// The first.
     public let first: Int64
-    /// The last one, at most the last that `audit_entries` has.
+    /// The last one, at most `head`.
     public let last: Int64
+    /// The last that `audit_entries` has.
+    public let head: Int64
 
     /// The row that `rangeStatement` answers.
     public init(_ rows: Rows) {
       first = rows.integer(0, 0)
-      let head: Int64 = rows.integer(0, 2)
+      head = rows.integer(0, 2)
       last = rows.isNull(0, 1) ? head : min(head, rows.integer(0, 1))
     }
   }

@@ -10,7 +10,7 @@ public struct RunnerPace: Sendable {
   /// How long a lease holds without being renewed.
   public var lease = Duration.seconds(5)
   /// How long a small answer may take before the connection counts as lost.
-  public var patience = Duration.seconds(1)
+  public var patience = Duration.milliseconds(750)
   /// How long the statements of a step may take; a batch that takes longer is made smaller.
   public var stepTimeout = Duration.seconds(5)
   /// How long a step waits for a lock, while the other followers wait for it.

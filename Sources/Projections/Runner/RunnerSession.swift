@@ -23,7 +23,7 @@ struct RunnerSession: ~Copyable {
   private let lease: RunnerLease
   private let stopping: WakeUp
   private let report: (Runner.Report) -> Void
-  private var page: LogPage
+  private var page: LogStretch
   private var fortunes: [String: Fortune] = [:]
   private var isLeading = false
   private var nextHeartbeat = Instant.now()
@@ -48,7 +48,7 @@ struct RunnerSession: ~Copyable {
     self.lease = lease
     self.stopping = stopping
     self.report = report
-    page = LogPage(limit: pace.batch)
+    page = LogStretch(limit: pace.batch)
   }
 
   /// Goes on until it is told to stop; throws where the connection is lost.
@@ -81,7 +81,7 @@ struct RunnerSession: ~Copyable {
     isLeading = leads
     report(.leads(leads))
     if leads {
-      let channel = try connection.query("select quote_ident('jejak ' || current_schema())")
+      let channel = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
       try connection.script("listen \(channel.string(0, 0) ?? "")")
       for follower in followers {
         fortunes[follower.name] = Fortune(batch: pace.batch, retries: true)

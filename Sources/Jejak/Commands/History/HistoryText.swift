@@ -10,10 +10,12 @@ enum HistoryText {
     }
     let actor = members["actor"]?.object ?? [:]
     let source = members["source"]?.object ?? [:]
+    let user = members["user"].map { "  user \(text($0))" } ?? ""
+    let name = actor["name"].map { " (\(text($0)))" } ?? ""
     var lines = [
       "\(text(members["recordedAt"]))  \(text(members["type"]))  version \(text(members["version"]))"
-        + "  position \(text(members["position"]))",
-      "    by \(text(actor["kind"])) \(text(actor["id"])) from \(text(source["address"]))"
+        + "  position \(text(members["position"]))" + user,
+      "    by \(text(actor["kind"])) \(text(actor["id"]))\(name) from \(text(source["address"]))"
         + " with \(text(source["agent"])), session \(text(source["session"])),"
         + " request \(text(source["requestId"]))",
     ]

@@ -5,7 +5,7 @@ import Postgres
 ///
 /// Events never change, and what is committed has no hole, so it doesn't matter in which
 /// transaction they were read.
-struct LogPage {
+struct LogStretch {
   /// The log lacks an event between two others.
   struct Hole: Error {
     let missing: Position
