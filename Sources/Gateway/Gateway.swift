@@ -17,28 +17,34 @@ public final class Gateway: Sendable {
     public let readiness: Readiness
     /// What is wrong with projections.
     public let projectionHealth: ProjectionHealth
+    /// Where projections are looked after.
+    let projectionDesk: ProjectionDesk?
 
     /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
     /// counts; `report` is told of defects.
     public init(
       readiness: Readiness,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
+      projectionDesk: ProjectionDesk? = nil,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
       self.projectionHealth = projectionHealth
+      self.projectionDesk = projectionDesk
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
   }
 
+  let loop: EventLoop
   let accounts: Accounts
   let shared: Shared
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
   public init(loop: EventLoop, accounts: Accounts, shared: Shared) {
+    self.loop = loop
     self.accounts = accounts
     self.shared = shared
     requestIDs = LoopBound(RequestIDs(), on: loop)
@@ -88,10 +94,15 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
+    case .difference(let id): return try await difference(request, id: id)
+    case .revert(let id, let version):
+      return try await revert(version, request, requestID, id: id)
     case .users:
       return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
+    case .userHistory(let id): return try await history(request, of: id)
+    case .audit: return try await audit(request)
     case .sessions:
       switch method {
       case "GET": return try await listSessions(request)
@@ -100,6 +111,9 @@ public final class Gateway: Sendable {
       }
     case .session(let id): return try await endSession(id, request, requestID)
     case .statistics: return try await statistics(request)
+    case .projections: return try await listProjections(request)
+    case .projection(let name, let resource):
+      return try await projection(name, resource, request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

@@ -87,6 +87,7 @@ def test_a_search_knows_the_parts_of_an_address(operator, people, mark):
         assert sorted(ids(operator, q=query)) == sorted(everyone), query
     third = people["İstanbul"]
     assert ids(operator, q=f"{mark}.2") == [third.id]
+    assert ids(operator, q=f"{mark}.2+news@mail") == [third.id]
     assert ids(operator, q=third.email.upper()) == [third.id]
     for query in ["ews", f"{mark} ail", "nobody-has-this", f"{mark} jose lukasz"]:
         assert ids(operator, q=f"{mark} {query}") == []
@@ -102,7 +103,7 @@ def test_signs_of_a_search_have_no_meaning(operator, people, mark, query):
 
 def test_an_address_is_found_at_once_and_alone(operator, service, people):
     person = signed_in(service, firstName="Grace")
-    for email in [person.email, person.email.upper(), f" {person.email} "]:
+    for email in [person.email, person.email.upper()]:
         response = operator.get("/v1/users", params={"email": email})
         assert response.json()["items"] == [person.get().json()]
         assert response.json()["next"] is None
@@ -112,7 +113,8 @@ def test_an_address_is_found_at_once_and_alone(operator, service, people):
     assert ids(operator, email=new_email()) == []
 
 
-def test_what_is_shown_is_current_and_the_directory_follows(operator, service, mark):
+def test_what_is_shown_is_current_and_the_directory_follows(operator, service):
+    mark = secrets.token_hex(6)
     person = signed_in(service, firstName="Before", email=f"{mark}x@example.net")
     until("the directory has them", lambda: ids(operator, q=f"{mark}x before"))
     assert person.patch({"firstName": "After", "attributes": {"height": 170}}).status_code == 200
@@ -224,27 +226,29 @@ def test_statistics_count_what_happened_today(service, operator, database):
     person = signed_in(service)
     assert person.patch({"firstName": "Ada"}).status_code == 200
     assert person.sign_in(password="no, that is not it").status_code == 401
-    last = database.rows("select max(position) from events")[0][0]
-    until("the statistics have it", lambda: database.rows(
-        "select position from projections where name = 'statistics'")[0][0] >= last)
-    response = operator.get("/v1/statistics")
-    assert response.status_code == 200, response.text
-    items = response.json()["items"]
-    assert list(items[0]) == [
-        "day", "registrations", "updates", "emailChanges", "passwordChanges", "suspensions",
-        "signIns", "failedSignIns", "events"]
-    counted = {row[0]: row[1:] for row in database.rows(
-        """select (recorded_at at time zone 'UTC')::date::text, count(*),
-                  count(*) filter (where type = 'UserRegistered'),
-                  count(*) filter (where type = 'ProfileUpdated'),
-                  count(*) filter (where type = 'SignedIn'),
-                  count(*) filter (where type = 'SignInFailed') from events group by 1""")}
-    told = {item["day"]: (item["events"], item["registrations"], item["updates"],
-                          item["signIns"], item["failedSignIns"]) for item in items}
-    assert told == {day: tuple(counts) for day, counts in counted.items()}
-    today = max(told)
+
+    def told():
+        response = operator.get("/v1/statistics")
+        assert response.status_code == 200, response.text
+        return {item["day"]: item for item in response.json()["items"]}
+
+    def counted():
+        names = ("events", "registrations", "updates", "signIns", "failedSignIns")
+        rest = {"emailChanges": 0, "passwordChanges": 0, "suspensions": 0}
+        return {row[0]: {"day": row[0], **dict(zip(names, row[1:], strict=True)), **rest}
+                for row in database.rows(
+            """select (recorded_at at time zone 'UTC')::date::text, count(*),
+                      count(*) filter (where type = 'UserRegistered'),
+                      count(*) filter (where type = 'ProfileUpdated'),
+                      count(*) filter (where type = 'SignedIn'),
+                      count(*) filter (where type = 'SignInFailed') from events group by 1""")}
+    # A failed sign-in is recorded after its answer.
+    until("the log has it all", lambda: counted()[max(counted())]["failedSignIns"] == 1)
+    until("the statistics are those of the log", lambda: told() == counted())
+    items = list(told().values())
+    today = items[-1]["day"]
     assert operator.get("/v1/statistics", params={"since": today, "until": today}).json()[
-        "items"] == [item for item in items if item["day"] == today]
+        "items"] == items[-1:]
     long_ago = {"since": "1999-01-01", "until": "1999-12-31"}
     assert operator.get("/v1/statistics", params=long_ago).json() == {"items": []}
 

@@ -37,8 +37,8 @@ struct SearchWordsTests {
     #expect(
       words == [
         "ada", "ada.o'neil+news", "ada.o'neil+news@mail.example.com", "anne", "anne-marie",
-        "annemarie", "com", "example", "mail", "mail.example.com", "marie", "neil", "news", "o",
-        "o'neil", "oneil", "sophie",
+        "annemarie", "com", "example", "mail", "mail.example.com", "marie", "neil", "news",
+        "news@mail.example.com", "o", "o'neil", "oneil", "sophie",
       ]
     )
   }
@@ -49,6 +49,13 @@ struct SearchWordsTests {
     #expect(SearchWords.words(email: "a@b.c", firstName: nil, lastName: nil).contains("a@b.c"))
     let joints = SearchWords.words(email: "a@b.c", firstName: "-", lastName: "'")
     #expect(joints.contains("-") && !joints.contains(""))
+  }
+
+  @Test(arguments: ["ada+news@x.org", "ada+new", "news@x ada", "x+y", "Ada +news"])
+  func `find an address with a plus sign, whether that is one or a space`(query: String) {
+    let words = SearchWords.words(email: "Ada+News@x.org", firstName: "X+Y", lastName: nil)
+    let query = SearchWords.words(ofQuery: query)
+    #expect(SearchWords.areFound(query, in: words))
   }
 
   @Test(arguments: ["a", "é", "日", "🚀", "ﷺ", "ㅎ"])

@@ -16,6 +16,9 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Operators' requests about projections that are carried out at a time, and that may wait.
+  private static let deskThreads = 2
+  private static let deskQueueLimit = 64
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
@@ -32,6 +35,10 @@ final class Service {
   private let loops: [ServingLoop]
   /// The runner of the projections, from when the database is ready.
   private var followers: Followers?
+  /// The rebuilds that the service runs, from when the database is ready.
+  private var rebuilder: Rebuilder?
+  /// The threads in which operators' requests about projections are carried out.
+  private let deskPool: WorkerPool
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
     self.settings = settings
@@ -55,9 +62,11 @@ final class Service {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
     database = try Database(settings, create: true)
+    deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     let proxies = settings.trustedProxies
     shared = Gateway.Shared(
       readiness: Readiness(),
+      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -117,6 +126,7 @@ final class Service {
   /// Every loop is drained before any ends: they append through one of them.
   private func stop() {
     followers?.stop()
+    rebuilder?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
@@ -124,6 +134,8 @@ final class Service {
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
     followers?.join()
+    rebuilder?.join()
+    deskPool.close()
   }
 
   /// Says where it listens, as soon as nothing is known that it can never serve.
@@ -156,6 +168,7 @@ final class Service {
           health: shared.projectionHealth,
           logger: logger
         )
+        rebuilder = try Rebuilder(target: database.serviceTarget, logger: logger)
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true
