@@ -9,6 +9,7 @@ enum Resource {
   case history
   case sessions
   case session(String)
+  case events
   case livez
   case readyz
 
@@ -19,6 +20,7 @@ enum Resource {
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
     case "/v1/sessions": self = .sessions
+    case "/v1/events": self = .events
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -43,7 +45,7 @@ enum Resource {
     switch self {
     case .users, .password: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .livez, .readyz: ["GET"]
+    case .user, .history, .events, .livez, .readyz: ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
     }

@@ -1,5 +1,6 @@
 import Accounts
 import EmbeddedPostgres
+import EventLog
 import EventLoop
 import Gateway
 import Glibc
@@ -28,6 +29,7 @@ final class Service {
   private let shared: Gateway.Shared
   private let pool: WorkerPool
   private let chains: Chains
+  private let tail: LogTail
   private let loops: [ServingLoop]
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
@@ -52,14 +54,6 @@ final class Service {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
     database = try Database(settings, create: true)
-    let proxies = settings.trustedProxies
-    shared = Gateway.Shared(
-      readiness: Readiness(),
-      isTrustedProxy: { proxies.contains(address: $0) },
-      report: { requestID, message in
-        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
-      }
-    )
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
     let rules = Accounts.Rules(
@@ -68,6 +62,18 @@ final class Service {
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
     )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    tail = LogTail(loop: eventLoops[0], target: database.serviceTarget) { reason in
+      logger.warning("database connection", ["reason": .string(reason)])
+    }
+    let proxies = settings.trustedProxies
+    shared = Gateway.Shared(
+      readiness: Readiness(),
+      tail: tail,
+      isTrustedProxy: { proxies.contains(address: $0) },
+      report: { requestID, message in
+        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
+      }
+    )
     chains = Chains(
       loop: eventLoops[0],
       target: database.serviceTarget,
@@ -117,6 +123,7 @@ final class Service {
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
     chains.close()
+    tail.close()
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
   }
@@ -141,9 +148,11 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
+            + LogTail.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
+        tail.open()
         for loop in loops { loop.openConnections() }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
