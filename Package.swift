@@ -60,6 +60,7 @@ let package = Package(
       dependencies: ["CMicroHTTPD", "Clocks", "EventLoop"],
       swiftSettings: settings
     ),
+    .target(name: "CSV", swiftSettings: settings),
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
     .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
 
@@ -85,14 +86,16 @@ let package = Package(
     ),
     .target(
       name: "EventLog",
-      dependencies: ["Clocks", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: ["CSV", "Clocks", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
       swiftSettings: settings
     ),
 
     // The application.
     .target(
       name: "Accounts",
-      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: [
+        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "Sodium",
+      ],
       swiftSettings: settings
     ),
     .target(
@@ -104,7 +107,7 @@ let package = Package(
       name: "Gateway",
       dependencies: [
         "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
-        "Profiles", "Sodium",
+        "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -134,6 +137,7 @@ let package = Package(
     ),
 
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: settings),
+    .testTarget(name: "CSVTests", dependencies: ["CSV"], swiftSettings: settings),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "ProfilesTests",

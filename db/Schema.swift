@@ -29,5 +29,12 @@ public enum Schema {
     File("start_session", PackageResources.start_session_sql),
     File("end_sessions", PackageResources.end_sessions_sql),
     File("change_password", PackageResources.change_password_sql),
+    File("position_at", PackageResources.position_at_sql),
+    File("projection_table", PackageResources.projection_table_sql),
+    File("rename_projection_table", PackageResources.rename_projection_table_sql),
+    File("prepare_rebuild", PackageResources.prepare_rebuild_sql),
+    File("index_rebuild", PackageResources.index_rebuild_sql),
+    File("exchange_projection", PackageResources.exchange_projection_sql),
+    File("drop_projection_table", PackageResources.drop_projection_table_sql),
   ]
 }

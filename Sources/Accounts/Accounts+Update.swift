@@ -17,30 +17,54 @@ extension Accounts {
     source: Source,
     receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) async throws(AccountsError) -> CurrentUser {
-    var known = holder.user
+    try await change(
+      holder.user,
+      by: .updateProfile(patch),
+      actor: .user(holder.userID),
+      if: precondition,
+      source: source,
+      receipt: receipt
+    )
+  }
+
+  /// Carries out `command` on the profile of `user`; see `update`.
+  func change(
+    _ user: CurrentUser,
+    by command: Command,
+    actor: Actor,
+    if precondition: Precondition?,
+    source: Source,
+    receipt: (@Sendable (CurrentUser) -> Receipt)?
+  ) async throws(AccountsError) -> CurrentUser {
+    var known = user
     for _ in 0..<Self.attemptLimit {
       let outcome = try await chains.run(on: known) { current throws(AccountsError) in
-        try decide(current, patch, precondition, source, receipt)
+        try decide(current, command, actor, precondition, source, receipt)
       }
       if let outcome {
         if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
         return outcome.user
       }
-      known = try await load(by: holder.session)
+      if let session = source.session {
+        known = try await load(by: session)
+      } else {
+        known = try await self.user(user.id)
+      }
     }
     throw .overloaded
   }
 
   private func decide(
     _ current: CurrentUser,
-    _ patch: ProfilePatch,
+    _ command: Command,
+    _ actor: Actor,
     _ precondition: Precondition?,
     _ source: Source,
     _ receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) throws(AccountsError) -> Chains.Decision {
     if let precondition, !precondition(current.version) { throw .preconditionFailed(current) }
     var user = try current.decidable()
-    guard let event = try decide(user, patch) else { return .unchanged }
+    guard let event = try decide(user, command) else { return .unchanged }
     user.apply(event)
     let pending = CurrentUser(
       id: user.id,
@@ -54,7 +78,7 @@ extension Accounts {
       user: user.id,
       expected: current.version,
       event: event,
-      actor: .user(user.id),
+      actor: actor,
       source: source,
       document: pending.document,
       receipt: receipt?(pending)
@@ -62,12 +86,13 @@ extension Accounts {
     return .append(new, pending)
   }
 
-  private func decide(_ user: User, _ patch: ProfilePatch) throws(AccountsError) -> Event? {
+  private func decide(_ user: User, _ command: Command) throws(AccountsError) -> Event? {
     do {
-      return try user.decide(.updateProfile(patch)).first
+      return try user.decide(command).first
     } catch {
       switch error {
       case .invalid(let errors): throw .invalid(errors)
+      case .changedSince(let fields): throw .changedSince(fields)
       case .suspended: throw .unauthenticated
       }
     }

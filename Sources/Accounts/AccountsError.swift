@@ -16,6 +16,12 @@ public enum AccountsError: Error, Sendable {
   case preconditionFailed(CurrentUser)
   /// The thing named in the request doesn't exist.
   case notFound
+  /// The profile has no such version.
+  case noSuchVersion
+  /// What is to be reverted is an event of this type, which can't be.
+  case notRevertible(type: String)
+  /// These fields have other values than the change that is to be reverted gave them.
+  case changedSince([ProfileField])
   /// A request with this Idempotency-Key has been carried out meanwhile: give its answer.
   case receiptExists
   /// Too much waits; try again later.

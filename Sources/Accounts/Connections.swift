@@ -1,6 +1,7 @@
 public import EventLoop
 import EventLog
 public import Postgres
+import Projections
 
 /// The connections of one event loop, each kept for one kind of work, so that none waits behind
 /// another kind.
@@ -47,7 +48,7 @@ public final class Connections: Sendable {
     fetch = make([Holder.statement])
     // Here the plan depends on the values, which are few statements' and not the same.
     bulk = make(
-      LogPage.statements,
+      LogPage.statements + [AuditQuery.rangeStatement] + SQL.userLists,
       setup: ["set plan_cache_mode = force_custom_plan"]
     )
     others = (0..<Self.otherCount).map { _ in

@@ -22,7 +22,7 @@ public enum AppendStatement {
   /// Events of one user are of one stream and stand in order, each decided on the one before it.
   public static func parameters(_ batch: [NewEvent], strict: Bool) -> Parameters {
     let payloads = batch.map { Sealing.seal(payload(of: $0)) }
-    let (ranks, isLast) = chains(batch)
+    let (ranks, isLast, statuses) = chains(batch)
     var parameters = Parameters()
     parameters.add(array: batch) { $0.user }
     parameters.add(array: batch) { $0.event.stream.rawValue }
@@ -42,7 +42,9 @@ public enum AppendStatement {
     parameters.add(array: payloads) { SHA256.digest(of: $0) }
     // Of a chain only the last document is written; the others need not be sent.
     parameters.add(array: batch.indices) { isLast[$0] ? batch[$0].document : nil }
-    parameters.add(array: batch.indices) { isLast[$0] ? batch[$0].status : nil }
+    parameters.add(array: batch.indices) {
+      isLast[$0] ? batch[$0].status ?? statuses[$0] : nil
+    }
     parameters.add(array: batch) { $0.receipt?.key }
     parameters.add(array: batch) { $0.receipt?.request }
     parameters.add(array: batch) { $0.receipt?.answer }
@@ -65,18 +67,25 @@ public enum AppendStatement {
     }
   }
 
-  /// Each event's place among those of its user, and whether it is the last of them.
-  private static func chains(_ batch: [NewEvent]) -> (ranks: [Int16], isLast: [Bool]) {
+  /// Each event's place among those of its user, whether it is the last of them, and the status
+  /// that those before it left, where it has none itself.
+  private static func chains(
+    _ batch: [NewEvent]
+  ) -> (ranks: [Int16], isLast: [Bool], statuses: [Int: Int16]) {
+    var statuses: [Int: Int16] = [:]
     var ranks = [Int16](repeating: 0, count: batch.count)
     var isLast = [Bool](repeating: true, count: batch.count)
-    guard batch.count > 1 else { return (ranks, isLast) }
+    guard batch.count > 1 else { return (ranks, isLast, statuses) }
     var latest = [UserID: Int](minimumCapacity: batch.count)
     for (index, event) in batch.enumerated() {
       guard let previous = latest.updateValue(index, forKey: event.user) else { continue }
       ranks[index] = ranks[previous] + 1
       isLast[previous] = false
+      if batch[index].status == nil {
+        statuses[index] = batch[previous].status ?? statuses[previous]
+      }
     }
-    return (ranks, isLast)
+    return (ranks, isLast, statuses)
   }
 
   private static func payload(of event: NewEvent) -> [UInt8] {

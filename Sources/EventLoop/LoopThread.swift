@@ -33,6 +33,13 @@ public struct LoopThread: Sendable {
     pthread_join(handle, nil)
   }
 
+  /// Gives the calling thread a smaller claim on the processors: 1 is nearly an equal one, 19 the
+  /// smallest.
+  public static func beNice(_ niceness: Int32) {
+    // A refusal is harmless: the thread then competes as an equal.
+    _ = jejak_set_thread_nice(niceness)
+  }
+
   private final class Body: Sendable {
     let name: String
     let run: @Sendable () -> Void

@@ -99,5 +99,5 @@ private func yieldToLoops() {
   parameter.sched_priority = 0
   // Refusals are harmless: the thread then competes as an equal.
   sched_setscheduler(0, Int32(jejak_sched_batch), &parameter)
-  _ = jejak_set_thread_nice(19)
+  LoopThread.beNice(19)
 }

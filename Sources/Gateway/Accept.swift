@@ -34,6 +34,9 @@ struct Accept {
     return best?.type
   }
 
+  /// As `best`, but the first where nothing is acceptable.
+  func preferred(_ types: [String]) -> String { best(of: types) ?? types[0] }
+
   /// The quality of the most exact range that holds `type`.
   private func wish(for type: String) -> (quality: Double, exactness: Int)? {
     let parts = type.split(separator: "/")

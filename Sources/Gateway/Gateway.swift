@@ -16,17 +16,25 @@ public final class Gateway: Sendable {
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
     let tail: LogTail
+    /// What is wrong with projections.
+    public let projectionHealth: ProjectionHealth
+    /// Where projections are looked after.
+    let projectionDesk: ProjectionDesk?
 
-    /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy` whose `X-Forwarded-For`
-    /// counts; `report` is told of defects.
+    /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy`
+    /// whose `X-Forwarded-For` counts; `report` is told of defects.
     public init(
       readiness: Readiness,
       tail: LogTail,
+      projectionHealth: ProjectionHealth = ProjectionHealth(),
+      projectionDesk: ProjectionDesk? = nil,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
       self.tail = tail
+      self.projectionHealth = projectionHealth
+      self.projectionDesk = projectionDesk
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
@@ -108,9 +116,15 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
-    case .users: return try await register(request, requestID)
+    case .difference(let id): return try await difference(request, id: id)
+    case .revert(let id, let version):
+      return try await revert(version, request, requestID, id: id)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
+    case .userHistory(let id): return try await history(request, of: id)
+    case .audit: return try await audit(request)
     case .sessions:
       switch method {
       case "GET": return try await listSessions(request)
@@ -119,6 +133,10 @@ public final class Gateway: Sendable {
       }
     case .session(let id): return try await endSession(id, request, requestID)
     case .events: return try await feed(request)
+    case .statistics: return try await statistics(request)
+    case .projections: return try await listProjections(request)
+    case .projection(let name, let resource):
+      return try await projection(name, resource, request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

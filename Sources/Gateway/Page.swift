@@ -32,9 +32,20 @@ struct Page<Item> {
         .filter { !$0.hasPrefix("cursor=") } + ["cursor=\(next)"]
       response.add(
         "Link",
-        "<\(request.path)?\(kept.joined(separator: "&"))>; rel=\"next\""
+        "<\(request.path)?\(Self.escaped(kept.joined(separator: "&")))>; rel=\"next\""
       )
     }
     return response
+  }
+
+  /// The query with whatever a link can't hold percent-encoded (RFC 3986 section 2.1).
+  private static func escaped(_ query: String) -> String {
+    let isPlain: (UInt8) -> Bool = { (0x21...0x7E).contains($0) && !"\"<>".utf8.contains($0) }
+    guard !query.utf8.allSatisfy(isPlain) else { return query }
+    return query.utf8.map { byte in
+      isPlain(byte)
+        ? String(UnicodeScalar(byte))
+        : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
   }
 }

@@ -186,6 +186,9 @@ extension Problem {
       )
       headers = [("ETag", EntityTag.text(user.version))]
     case .notFound: self = .notFound
+    case .noSuchVersion: self = .noSuchVersion
+    case .notRevertible(let type): self = .notRevertible(type)
+    case .changedSince(let fields): self = .changedSince(fields)
     case .receiptExists:
       self = Problem(
         409,

@@ -5,11 +5,20 @@ enum Resource {
   case users
   case me
   case user(UserID)
+  /// What differs between versions; nil: one's own.
+  case difference(UserID?)
+  /// The undoing of one version; nil: one's own.
+  case revert(UserID?, Version)
   case password
   case history
+  case userHistory(UserID)
+  case audit
   case sessions
   case session(String)
   case events
+  case statistics
+  case projections
+  case projection(String, ProjectionResource)
   case livez
   case readyz
 
@@ -19,8 +28,11 @@ enum Resource {
     case "/v1/users": self = .users
     case "/v1/users/me/password": self = .password
     case "/v1/users/me/history": self = .history
+    case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
     case "/v1/events": self = .events
+    case "/v1/statistics": self = .statistics
+    case "/v1/projections": self = .projections
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -28,10 +40,28 @@ enum Resource {
         self = .session(id)
       } else if let id = Self.id(in: path, under: "/v1/users/").flatMap({ UserID($0) }) {
         self = .user(id)
+      } else if let resource = Self.ofUser(path) {
+        self = resource
+      } else if let (name, resource) = ProjectionResource.find(path) {
+        self = .projection(name, resource)
       } else {
         return nil
       }
     }
+  }
+
+  /// What lies below `/v1/users/me/` and `/v1/users/{id}/` alike.
+  private static func ofUser(_ path: Substring) -> Resource? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 4, parts[0].isEmpty, parts[1] == "v1", parts[2] == "users" else {
+      return nil
+    }
+    let id = UserID(String(parts[3]))
+    guard id != nil || parts[3] == "me" else { return nil }
+    if parts.count == 5, parts[4] == "diff" { return .difference(id) }
+    if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
+    guard parts.count == 7, parts[4] == "history", parts[6] == "revert" else { return nil }
+    return Version(digits: parts[5]).map { .revert(id, $0) }
   }
 
   private static func id(in path: Substring, under prefix: String) -> String? {
@@ -43,11 +73,15 @@ enum Resource {
   /// The methods with an answer of their own; HEAD goes with GET, OPTIONS everywhere.
   var methods: [String] {
     switch self {
-    case .users, .password: ["POST"]
+    case .users: ["GET", "POST"]
+    case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .history, .events, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .userHistory, .audit, .events, .statistics, .projections,
+      .livez, .readyz:
+      ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
+    case .projection(_, let resource): resource.methods
     }
   }
 

@@ -21,7 +21,9 @@ enum Main {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
-      APIKeyCommand.self, DatabaseURLCommand.self, VersionCommand.self, HelpCommand.self,
+      AuditCommand.self,
+      UserCommand.self, APIKeyCommand.self, DatabaseURLCommand.self, VersionCommand.self,
+      HelpCommand.self,
     ]
   }
 

@@ -1,9 +1,12 @@
 import CPostgres
+import Clocks
 
 /// A connection for commands: it blocks its thread, and runs one statement after the other.
 public struct BlockingConnection: ~Copyable {
   /// Nil where memory ran out; libpq's functions then report a bad connection.
-  private let handle: OpaquePointer?
+  let handle: OpaquePointer?
+  /// How long an answer may take before the connection counts as lost; nil: for ever.
+  let patience: Duration?
 
   /// Why a session could not be had, or a statement gave no rows.
   public struct Failure: Error, CustomStringConvertible {
@@ -13,16 +16,32 @@ public struct BlockingConnection: ~Copyable {
     public let sqlState: String?
     /// There is no connection, or no longer: another attempt may go well.
     public let isConnectionLost: Bool
+    /// The words, if they can't quote a value: data exceptions and broken constraints do.
+    public var safeDescription: String {
+      guard let sqlState else { return message }
+      let quotes = sqlState.hasPrefix("22") || sqlState.hasPrefix("23")
+      return "SQLSTATE \(sqlState): \(quotes ? "refused" : message)"
+    }
     /// The words.
     public var description: String { message }
   }
 
   /// Connects to `target`, a libpq connection string or URI, and runs `setup`.
-  public init(target: String, applicationName: String, setup: [String] = []) throws(Failure) {
-    let settings = [
+  ///
+  /// With `patience`, a statement whose answer takes longer finds the connection lost, and a dead
+  /// network is noticed by TCP within seconds.
+  public init(
+    target: String,
+    applicationName: String,
+    setup: [String] = [],
+    patience: Duration? = nil
+  ) throws(Failure) {
+    var settings = [
       ("dbname", target), ("application_name", applicationName), ("client_encoding", "UTF8"),
-      ("connect_timeout", "10"),
+      ("connect_timeout", patience == nil ? "10" : "2"),
     ]
+    if patience != nil { settings += Self.vigilance }
+    self.patience = patience
     // From here on `deinit` closes it, whatever throws.
     handle = withCStrings(settings.map(\.0)) { keys in
       withCStrings(settings.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
@@ -44,16 +63,35 @@ public struct BlockingConnection: ~Copyable {
 
   /// Runs statements separated by semicolons as one transaction, for no rows.
   public func script(_ sql: String) throws(Failure) {
-    let result = PQexec(handle, sql)
+    let result: OpaquePointer?
+    if let patience {
+      result = try answer(within: patience) { PQsendQuery(handle, sql) }
+    } else {
+      result = PQexec(handle, sql)
+    }
     defer { PQclear(result) }
     try check(result)
   }
 
-  /// Runs one statement with bound values.
+  /// Runs one statement with bound values; `patience` goes before that of the connection.
   @discardableResult
-  public func query(_ sql: String, _ parameters: Parameters = .init()) throws(Failure) -> Rows {
-    let result = parameters.withPointers { values, lengths, formats in
-      PQexecParams(handle, sql, Int32(parameters.count), nil, values, lengths, formats, 1)
+  public func query(
+    _ sql: String,
+    _ parameters: Parameters = .init(),
+    patience: Duration? = nil
+  ) throws(Failure) -> Rows {
+    let count = Int32(parameters.count)
+    let result: OpaquePointer?
+    if let patience = patience ?? self.patience {
+      result = try answer(within: patience) {
+        parameters.withPointers { values, lengths, formats in
+          PQsendQueryParams(handle, sql, count, nil, values, lengths, formats, 1)
+        }
+      }
+    } else {
+      result = parameters.withPointers { values, lengths, formats in
+        PQexecParams(handle, sql, count, nil, values, lengths, formats, 1)
+      }
     }
     let rows = Rows(owning: result)
     try check(result)
@@ -105,6 +143,7 @@ public struct BlockingConnection: ~Copyable {
   /// Waits for the results that end a copy.
   private func finish() throws(Failure) {
     var failure: Failure?
+    if let patience { try awaitAnswer(until: .now() + patience) }
     while let result = PQgetResult(handle) {
       do throws(Failure) { try check(result) } catch { failure = failure ?? error }
       PQclear(result)
@@ -112,7 +151,7 @@ public struct BlockingConnection: ~Copyable {
     if let failure { throw failure }
   }
 
-  private func check(_ result: OpaquePointer?) throws(Failure) {
+  func check(_ result: OpaquePointer?) throws(Failure) {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_SINGLE_TUPLE: return
     default:
@@ -126,7 +165,7 @@ public struct BlockingConnection: ~Copyable {
   }
 }
 
-private func oneLine(_ message: UnsafePointer<CChar>?) -> String {
+func oneLine(_ message: UnsafePointer<CChar>?) -> String {
   guard let message else { return "" }
   return String(cString: message).split(whereSeparator: \.isNewline)
     .map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: "; ")

@@ -16,7 +16,7 @@ public final class Connection: Sendable {
     public var applicationName: String
     /// Run after connecting, before anything else.
     public var setup: [String]
-    /// Prepared after the set-up; an exchange may name no other.
+    /// Prepared after the set-up; an exchange may name no other, but for the unprepared.
     public var statements: [Statement]
     /// How many exchanges may be under way.
     public var exchangeLimit = 1024
@@ -148,16 +148,11 @@ public final class Connection: Sendable {
     }
     expect(completion)
     for (statement, parameters) in steps {
+      let count = Int32(parameters.count)
       _ = parameters.withPointers { values, lengths, formats in
-        PQsendQueryPrepared(
-          handle,
-          statement.name,
-          Int32(parameters.count),
-          values,
-          lengths,
-          formats,
-          1
-        )
+        statement.name.isEmpty
+          ? PQsendQueryParams(handle, statement.sql, count, nil, values, lengths, formats, 1)
+          : PQsendQueryPrepared(handle, statement.name, count, values, lengths, formats, 1)
       }
     }
     finishSending(handle)

@@ -21,6 +21,9 @@ public protocol Projection: SendableMetatype {
   static var partitioning: Partitioning { get }
   /// Whether `apply` looks into payloads; elsewhere the events may be read without them.
   static var readsPayload: Bool { get }
+  /// An aggregate over the table that gives how many events it holds, as the log's length does;
+  /// nil where rows don't tell.
+  static var countedEvents: String? { get }
 
   /// The key of the row that an event belongs to; nil where it has no effect.
   static func key(of event: RecordedEvent) -> Key?
@@ -48,6 +51,8 @@ public protocol Projection: SendableMetatype {
 extension Projection {
   /// Most do.
   public static var readsPayload: Bool { true }
+  /// Most don't tell.
+  public static var countedEvents: String? { nil }
   /// The columns of `events` that `apply` needs.
   public static var eventColumns: String {
     readsPayload ? RecordedEvent.columns : RecordedEvent.headerColumns

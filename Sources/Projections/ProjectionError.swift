@@ -8,6 +8,10 @@ public enum ProjectionError: Error, CustomStringConvertible {
   case unreadableRow(table: String, reason: String)
   /// Another process rebuilds the same projection.
   case busy(String)
+  /// The new table can't be right: what is wrong with it. It is not used.
+  case incomplete(String)
+  /// What is asked for can't be done as things stand.
+  case impossible(String)
 
   /// For the operator.
   public var description: String {
@@ -15,6 +19,7 @@ public enum ProjectionError: Error, CustomStringConvertible {
     case .unreadable(let position, let reason): "the event at position \(position): \(reason)"
     case .unreadableRow(let table, let reason): "a row of \(table): \(reason)"
     case .busy(let name): "another rebuild of \(name) is under way"
+    case .incomplete(let reason), .impossible(let reason): reason
     }
   }
 }

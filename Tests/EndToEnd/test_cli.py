@@ -15,7 +15,7 @@ from support.service import Service, jejak
 from support.threads import together
 from support.wait import until
 
-COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["apikey"], ["database-url"],
+COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["user"], ["apikey"], ["database-url"],
             ["version"]]
 
 

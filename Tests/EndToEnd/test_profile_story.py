@@ -152,8 +152,14 @@ def test_verify_finds_a_row_that_was_touched(alone, fresh_database):
     result = jejak("projection", "verify", "current_users", url=fresh_database.url)
     assert result.returncode == 1
     assert people[1].id in result.stdout + result.stderr
-    assert jejak("projection", "rebuild", "current_users",
-                 url=fresh_database.url).returncode == 0
+    # The log is right and the table wrong: somebody has to say so.
+    result = jejak("projection", "rebuild", "current_users", url=fresh_database.url)
+    assert result.returncode == 1
+    assert people[1].id in result.stdout and "--accept-differences" in result.stderr
+    assert people[1].get().json()["firstName"] == "Eve"
+    result = jejak("projection", "rebuild", "current_users", "--accept-differences",
+                   url=fresh_database.url)
+    assert result.returncode == 0, result.stderr
     assert people[1].get().json()["firstName"] == "Ada"
     assert count_events(fresh_database, people[1].id) == count
     assert jejak("projection", "verify", "current_users", url=fresh_database.url).returncode == 0

@@ -49,7 +49,7 @@ struct ServiceRoleTests {
     let session = try session()
     #expect(try session.query("select from events").count == 1)
     #expect(try session.query("select from log_head for update").count == 1)
-    #expect(try session.query("select from migrations").count == 7)
+    #expect(try session.query("select from migrations").count > 0)
     try session.script(
       """
       insert into events (position, recorded_at, user_id, event_id, version, stream, schema,

@@ -3,6 +3,7 @@ import EventLoop
 import JSON
 import Profiles
 import TestSupport
+import Testing
 
 /// Appends what people do at random, each event decided on the last state of its user.
 struct RandomLog {
@@ -21,10 +22,14 @@ struct RandomLog {
       return event
     }
     let index = users.indices.randomElement(using: &generator) ?? 0
-    switch Int.random(in: 0..<4, using: &generator) {
-    case 0:
-      let event = TestUser.access(users[index].id)
+    switch Int.random(in: 0..<8, using: &generator) {
+    case 0, 1:
+      let event = TestUser.access(users[index].id, access())
       users[index].apply(event.event)
+      return event
+    case 2:
+      let (user, event) = try TestUser.decide(users[index], command(users[index]))
+      users[index] = user
       return event
     default:
       let (user, event) = try TestUser.update(users[index], body())
@@ -33,14 +38,38 @@ struct RandomLog {
     }
   }
 
+  private mutating func access() -> Event {
+    switch Int.random(in: 0..<3, using: &generator) {
+    case 0: .signInFailed
+    case 1: .signedIn(SessionID(high: generator.next(), low: generator.next()))
+    default: .sessionsRevoked(count: 2, kept: nil)
+    }
+  }
+
+  /// A command that always changes something.
+  private mutating func command(_ user: User) throws -> Command {
+    guard user.status == .active else { return .reinstate }
+    switch Int.random(in: 0..<3, using: &generator) {
+    case 0: return .suspend
+    case 1: return .changePassword(try #require(Commitment(bytes: Array(repeating: 7, count: 32))))
+    default:
+      let address = "O'Neil+\(generator.next())@bücher\(users.count).example"
+      return .changeEmail(try #require(EmailAddress(address)), isVerified: true)
+    }
+  }
+
   /// A merge patch that always changes something.
   private mutating func body() -> JSON {
     let number = JSON.integer(Int64(truncatingIfNeeded: generator.next()))
-    switch Int.random(in: 0..<4, using: &generator) {
+    switch Int.random(in: 0..<6, using: &generator) {
     case 0: return ["attributes": ["a": number, "text": "tab\t, line\n, \\ and 🚀"]]
     case 1: return ["attributes": ["b": ["deep": ["er": number]], "a": .null]]
     case 2: return ["firstName": .string("Ada \(generator.next())"), "lastName": .null]
-    default: return ["lastName": .string("O'Neil \(generator.next())")]
+    case 3: return ["lastName": .string("O'Neil \(generator.next())")]
+    case 4: return ["firstName": .string(#"\\ \ "é" ' & :* ẞ İ 🚀 "# + "\(generator.next())")]
+    default:
+      let name = #""quote" \ {brace,comma} 'n' NULL "# + "\(generator.next() % 3)"
+      return ["attributes": .object(JSONObject([.init(key: name, value: number)]))]
     }
   }
 

@@ -74,6 +74,26 @@ public enum TestUser {
     return (after, new)
   }
 
+  /// The event that `command`, of the profile, makes of `user`, and the user after it.
+  public static func decide(
+    _ user: User,
+    _ command: Command
+  ) throws -> (user: User, event: NewEvent) {
+    guard let event = try user.decide(command).first else { throw NeverHappened() }
+    var after = user
+    after.apply(event)
+    let new = NewEvent(
+      user: user.id,
+      expected: user.version,
+      event: event,
+      actor: .system,
+      source: Source(),
+      document: after.document,
+      status: after.status.rawValue
+    )
+    return (after, new)
+  }
+
   /// An event of the access stream, which nobody decides on.
   public static func access(_ user: UserID, _ event: Event = .signInFailed) -> NewEvent {
     NewEvent(user: user, expected: nil, event: event, actor: .system, source: Source())

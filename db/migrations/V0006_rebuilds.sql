@@ -7,7 +7,7 @@ create table rebuilds (
   -- The revision of the definition that it builds.
   revision integer not null,
   -- preparing, folding, indexing, catching up, verifying, exchanging: under way, in that order;
-  -- done, cancelled, failed, differs: ended or, for the last two, waiting to be resumed or cancelled.
+  -- done, cancelled: ended; failed, differs: waiting to be resumed or cancelled.
   state text not null,
   -- What its operator asks of it: run, pause or cancel; looked at between any two steps.
   wanted text not null default 'run',
@@ -16,6 +16,8 @@ create table rebuilds (
   throttle integer,
   -- Differing rows of the live table are replaced instead of holding up the exchange.
   accepts_differences boolean not null default false,
+  -- Ends after verifying: the exchange is left out, and the shadow is dropped.
+  dry_run boolean not null default false,
   -- Whether the service runs it; otherwise the command that began it.
   in_service boolean not null,
   -- The process that runs it: a lease, which another may take over when it has run out.
@@ -28,7 +30,13 @@ create table rebuilds (
   events_done bigint not null default 0,
   -- Time spent folding, for rate and time left after a pause.
   working_microseconds bigint not null default 0,
+  -- Rows of the new table.
+  rows bigint,
+  -- Rows that differ between the new table and the live one; null: not compared. The keys of the
+  -- first hundred.
   differences bigint,
+  differing text[],
+  -- How long appends and fetches had to wait at the exchange.
   pause_microseconds bigint,
   error text,
   requested_by uuid,
@@ -44,10 +52,10 @@ create unique index rebuilds_one_open on rebuilds (projection)
 create table rebuild_ranges (
   rebuild_id uuid not null,
   number integer not null,
-  -- By user: ids from first_user, up to but not last_user (null: no end). By position: positions
+  -- By user: ids from first_user up to but not end_user, null: no bound. By position: positions
   -- from first_position to last_position.
   first_user uuid,
-  last_user uuid,
+  end_user uuid,
   first_position bigint,
   last_position bigint,
   events bigint,

@@ -5,20 +5,14 @@ import Profiles
 extension Gateway {
   /// Answers `GET /v1/users/me`.
   func fetch(_ request: Request) async throws(Problem) -> Response {
-    _ = try Query(request, known: [])
+    guard request.query == nil else { return try await fetchPast(request, id: nil) }
     return try answer(request, try await holder(request))
   }
 
   /// Answers `GET /v1/users/{id}`: to an operator anybody's, to a user their own alone.
   func fetch(_ request: Request, id: UserID) async throws(Problem) -> Response {
-    _ = try Query(request, known: [])
-    if Bearer.kind(of: request) == .apiKey {
-      _ = try await self.operator(request, scope: .usersRead)
-      return try answer(request, try await user(id))
-    }
-    let holder = try await holder(request)
-    guard id == holder.userID else { throw .notFound }
-    return try answer(request, holder)
+    guard request.query == nil else { return try await fetchPast(request, id: id) }
+    return try answer(request, try await asker(request, about: id, scope: .usersRead).user)
   }
 
   private func answer(_ request: Request, _ holder: Holder) throws(Problem) -> Response {

@@ -4,23 +4,23 @@ import Postgres
 extension Gateway {
   /// Answers `GET /livez`: the process answers.
   func live(_ request: Request) throws(Problem) -> Response {
-    Self.ok
+    Self.health(Array("{\"status\":\"ok\"}".utf8))
   }
 
-  /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is right.
+  /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is
+  /// right.
+  ///
+  /// A projection that has stopped is told, and the answer stays 200: what is asked most, profiles
+  /// and sessions, doesn't need it, and other processes are no better off.
   func ready(_ request: Request) throws(Problem) -> Response {
     guard shared.readiness.isComplete else {
       throw .unavailable("The database can't be used yet, or was lost.")
     }
-    return Self.ok
+    return Self.health(shared.projectionHealth.body)
   }
 
-  private static var ok: Response {
-    var response = Response(
-      status: 200,
-      contentType: "application/json",
-      body: Array("{\"status\":\"ok\"}".utf8)
-    )
+  private static func health(_ body: [UInt8]) -> Response {
+    var response = Response(status: 200, contentType: "application/json", body: body)
     response.add("Cache-Control", "no-store")
     return response
   }

@@ -51,13 +51,13 @@ extension Gateway {
   }
 
   /// What If-Match demands.
-  private struct IfMatch {
+  struct IfMatch {
     let holds: Accounts.Precondition
     /// The latest version that the client named.
     let named: Version?
   }
 
-  private func precondition(_ request: Request) throws(Problem) -> IfMatch? {
+  func precondition(_ request: Request) throws(Problem) -> IfMatch? {
     guard request.headerBytes("If-Match") != nil else { return nil }
     switch EntityTags(request.headers("If-Match")) {
     case .any: return IfMatch(holds: { _ in true }, named: nil)
@@ -71,7 +71,7 @@ extension Gateway {
   }
 
   /// A failed precondition is told with the fields that changed since the named version.
-  private func problem(_ error: AccountsError, _ precondition: IfMatch?) async -> Problem {
+  func problem(_ error: AccountsError, _ precondition: IfMatch?) async -> Problem {
     var problem = Problem(error)
     guard case .preconditionFailed(let user) = error, let named = precondition?.named,
       named < user.version

@@ -9,6 +9,7 @@ import Logging
 import Network
 import Postgres
 import Profiles
+import Projections
 import Settings
 
 /// The running service: one `ServingLoop` for each core, and this thread, which waits for signals
@@ -16,6 +17,9 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Operators' requests about projections that are carried out at a time, and that may wait.
+  private static let deskThreads = 2
+  private static let deskQueueLimit = 64
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
@@ -31,6 +35,12 @@ final class Service {
   private let chains: Chains
   private let tail: LogTail
   private let loops: [ServingLoop]
+  /// The runner of the projections, from when the database is ready.
+  private var followers: Followers?
+  /// The rebuilds that the service runs, from when the database is ready.
+  private var rebuilder: Rebuilder?
+  /// The threads in which operators' requests about projections are carried out.
+  private let deskPool: WorkerPool
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
     self.settings = settings
@@ -54,6 +64,7 @@ final class Service {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
     database = try Database(settings, create: true)
+    deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
     let rules = Accounts.Rules(
@@ -69,6 +80,7 @@ final class Service {
     shared = Gateway.Shared(
       readiness: Readiness(),
       tail: tail,
+      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -119,6 +131,8 @@ final class Service {
 
   /// Every loop is drained before any ends: they append through one of them.
   private func stop() {
+    followers?.stop()
+    rebuilder?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
@@ -126,6 +140,9 @@ final class Service {
     tail.close()
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
+    followers?.join()
+    rebuilder?.join()
+    deskPool.close()
   }
 
   /// Says where it listens, as soon as nothing is known that it can never serve.
@@ -148,12 +165,18 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
-            + LogTail.connectionCount
+            + LogTail.connectionCount + Runner.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
         tail.open()
         for loop in loops { loop.openConnections() }
+        followers = try Followers(
+          target: database.serviceTarget,
+          health: shared.projectionHealth,
+          logger: logger
+        )
+        rebuilder = try Rebuilder(target: database.serviceTarget, logger: logger)
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true

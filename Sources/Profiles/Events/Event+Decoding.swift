@@ -17,7 +17,9 @@ extension Event {
     case .userRegistered:
       let registration = try reader.registration()
       self = .userRegistered(registration, try reader.optional("commitment", Commitment.init))
-    case .profileUpdated: self = .profileUpdated(try reader.changes().map(reader.fieldChange))
+    case .profileUpdated:
+      let changes = try reader.changes().map(reader.fieldChange)
+      self = .profileUpdated(changes, reverts: try reader.reverts())
     case .emailChanged:
       let (old, new) = try reader.email()
       let isVerified = try reader.member("emailVerified") { $0.bool }
@@ -64,6 +66,11 @@ private struct PayloadReader {
 
   func session() throws(EventCodingError) -> SessionID {
     try member("session") { $0.string.flatMap { SessionID($0) } }
+  }
+
+  func reverts() throws(EventCodingError) -> Version? {
+    guard payload.object?["reverts"] != nil else { return nil }
+    return try member("reverts") { $0.integer.flatMap(Int32.init(exactly:)).map { Version($0) } }
   }
 
   func changes() throws(EventCodingError) -> [Event.RecordedChange] {

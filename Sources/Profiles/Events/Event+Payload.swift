@@ -26,7 +26,7 @@ extension Event {
         changes.append(.init(field: field, old: .null, new: member.value))
       }
       return changes
-    case .profileUpdated(let changes):
+    case .profileUpdated(let changes, _):
       return changes.map { .init(field: $0.field.name, old: $0.old, new: $0.new) }
     case .emailChanged(let old, let new, _):
       return [.init(field: "email", old: .string(old.text), new: .string(new.text))]
@@ -68,7 +68,10 @@ extension Event {
     case .sessionsRevoked(let count, let kept):
       members.append(.init(key: "count", value: .integer(Int64(count))))
       members.append(.init(key: "kept", value: kept.map { .string($0.description) } ?? .null))
-    case .userRegistered(_, nil), .profileUpdated, .userSuspended, .userReinstated, .signInFailed:
+    case .profileUpdated(_, let reverts?):
+      members.append(.init(key: "reverts", value: .integer(Int64(reverts.rawValue))))
+    case .userRegistered(_, nil), .profileUpdated(_, nil), .userSuspended, .userReinstated,
+      .signInFailed:
       break
     }
     if let source { members.append(.init(key: "source", value: source)) }

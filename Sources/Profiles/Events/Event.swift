@@ -1,7 +1,8 @@
 /// What has happened to one user.
 public enum Event: Hashable, Sendable {
   case userRegistered(Registration, Commitment?)
-  case profileUpdated([FieldChange])
+  /// `reverts` is the version whose change this one undoes, if it does.
+  case profileUpdated([FieldChange], reverts: Version? = nil)
   case emailChanged(old: EmailAddress, new: EmailAddress, isVerified: Bool)
   case passwordChanged(Commitment)
   case userSuspended

@@ -33,6 +33,14 @@ public enum ProfileField: Hashable, Sendable {
     }
   }
 
+  /// Where the field stands in a user.
+  public var pointer: JSONPointer {
+    switch self {
+    case .firstName, .lastName: JSONPointer([name])
+    case .attribute(let name): JSONPointer(["attributes", name])
+    }
+  }
+
   init?(name: String) {
     switch name {
     case "firstName": self = .firstName

@@ -2,6 +2,8 @@
 public enum Command: Sendable {
   /// Set, clear or keep names and attributes.
   case updateProfile(ProfilePatch)
+  /// Bring back what a former change replaced.
+  case revert(Reversion)
   /// Let a new password hold, whose hash has this commitment.
   case changePassword(Commitment)
   /// Let another address sign in.
@@ -24,6 +26,8 @@ public enum Command: Sendable {
 public enum Refusal: Error, Hashable, Sendable {
   /// The merged profile breaks the schema: answer 422 and list the errors.
   case invalid([FieldError])
+  /// Other values stand where a former change is to be reverted: answer 409 and name the fields.
+  case changedSince([ProfileField])
   /// The user is suspended: answer as if the credentials were wrong.
   case suspended
 }

@@ -38,7 +38,7 @@ extension User {
       firstName = registration.firstName
       lastName = registration.lastName
       attributes = registration.attributes
-    case .profileUpdated(let changes):
+    case .profileUpdated(let changes, _):
       for change in changes { apply(change) }
     case .emailChanged(_, let new, let isVerified):
       email = new

@@ -15,6 +15,9 @@ extension User {
     case .updateProfile(let patch):
       let changes = try self.changes(of: patch)
       return changes.isEmpty ? [] : [.profileUpdated(changes)]
+    case .revert(let reversion):
+      let changes = try self.changes(of: reversion)
+      return changes.isEmpty ? [] : [.profileUpdated(changes, reverts: reversion.version)]
     case .changePassword(let commitment):
       try requireActive()
       return [.passwordChanged(commitment)]

@@ -35,6 +35,7 @@ public struct FieldError: Error, Hashable, Sendable {
     case dateTooOld = "date-too-old"
     case forbiddenCharacter = "forbidden-character"
     case numberNotExact = "number-not-exact"
+    case changedSince = "changed-since"
     case oldPasswordRequired = "old-password-required"
     case newPasswordRequired = "new-password-required"
     case samePassword = "same-password"

@@ -10,12 +10,16 @@ public enum SearchWords {
   ///
   /// PostgreSQL takes words of up to 2046 bytes.
   public static let maximumLength = 256
+  /// Code points of a query, at most.
+  public static let maximumQueryLength = 200
+  /// Words of a query, at most.
+  public static let maximumQueryWords = 8
 
   /// The words of a person, each once, in order.
   ///
-  /// Of each name every part between white space, and the parts of such a part at hyphens and
-  /// apostrophes, also joined. Of the address the whole, what stands before and after the @, and
-  /// the parts of both.
+  /// Of each name every part between white space, and the parts of such a part at hyphens,
+  /// apostrophes and plus signs, also joined. Of the address the whole, what stands before and after
+  /// the @, the parts of both, and what begins behind a plus sign.
   public static func words(
     email: String,
     firstName: String?,
@@ -36,13 +40,25 @@ public enum SearchWords {
       words.insert(part)
       words.formUnion(split(part, isJointOfAddress))
     }
+    let scalars = address.unicodeScalars
+    for plus in scalars.indices where scalars[plus] == "+" {
+      words.insert(String(scalars[scalars.index(after: plus)...]))
+    }
     words.remove("")
     return Set(words.map(cut)).sorted(by: isOrdered)
   }
 
   /// The words of `query`, each the beginning of a word that is looked for.
+  ///
+  /// A plus sign parts them too: many clients send a space as one.
   public static func words(ofQuery query: String) -> [String] {
-    Set(split(normal(query), isWhiteSpace).map(cut)).sorted(by: isOrdered)
+    let words = split(normal(query)) { isWhiteSpace($0) || $0 == "+" }
+    return Set(words.map(cut)).sorted(by: isOrdered)
+  }
+
+  /// Whether each of `query`, the words of a query, begins one of `words`, those of a person.
+  public static func areFound(_ query: [String], in words: [String]) -> Bool {
+    query.allSatisfy { part in words.contains { $0.utf8.starts(with: part.utf8) } }
   }
 
   /// `text` without case and accents: Normalization Form KD, full case folding, without marks.
@@ -82,12 +98,13 @@ public enum SearchWords {
     return (10...36).contains(mark) || mark >= 200 || properties.isDefaultIgnorableCodePoint
   }
 
+  /// Whether words end at it; a control character is part of none.
   private static func isWhiteSpace(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isWhitespace
+    scalar.properties.isWhitespace || scalar.isControl
   }
 
   private static func isJoint(_ scalar: Unicode.Scalar) -> Bool {
-    scalar == "-" || scalar == "'"
+    scalar == "-" || scalar == "'" || scalar == "+"
   }
 
   private static func isJointOfAddress(_ scalar: Unicode.Scalar) -> Bool {

@@ -50,7 +50,7 @@ public enum Directory: Projection {
       throw .unreadable(position: recorded.position, reason: "a user begins with \(event.type)")
     }
     switch event {
-    case .profileUpdated(let changes):
+    case .profileUpdated(let changes, _):
       for change in changes {
         switch change.field {
         case .firstName: row.firstName = change.new.string

@@ -10,14 +10,16 @@ enum HistoryText {
     }
     let actor = members["actor"]?.object ?? [:]
     let source = members["source"]?.object ?? [:]
+    let user = members["user"].map { "  user \(text($0))" } ?? ""
+    let name = actor["name"].map { " (\(text($0)))" } ?? ""
     var lines = [
       "\(text(members["recordedAt"]))  \(text(members["type"]))  version \(text(members["version"]))"
-        + "  position \(text(members["position"]))",
-      "    by \(text(actor["kind"])) \(text(actor["id"])) from \(text(source["address"]))"
+        + "  position \(text(members["position"]))" + user,
+      "    by \(text(actor["kind"])) \(text(actor["id"]))\(name) from \(text(source["address"]))"
         + " with \(text(source["agent"])), session \(text(source["session"])),"
         + " request \(text(source["requestId"]))",
     ]
-    for name in ["session", "count", "kept"] {
+    for name in ["session", "count", "kept", "reverts"] {
       if let value = members[name] { lines.append("    \(name): \(text(value))") }
     }
     for change in members["changes"]?.array ?? [] {
@@ -30,7 +32,7 @@ enum HistoryText {
   }
 
   /// The text without what a terminal would obey.
-  private static func visible(_ text: String) -> String {
+  static func visible(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {
       let category = scalar.properties.generalCategory

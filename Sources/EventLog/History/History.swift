@@ -28,6 +28,48 @@ public enum History {
     return (order == .newestFirst ? newestFirst : oldestFirst, parameters)
   }
 
+  /// The statement and its values for at most `limit` events of a stream after `cursor` that
+  /// `filter` lets through, up to the position `last`, each as an `AuditedEvent`.
+  ///
+  /// It is not prepared: each combination has a plan of its own.
+  public static func page(
+    of user: UserID,
+    stream: Event.Stream,
+    order: Order,
+    filter: HistoryFilter,
+    after cursor: Version?,
+    upTo last: Position? = nil,
+    limit: Int
+  ) -> (Statement, Parameters) {
+    var (_, parameters) = page(of: user, stream: stream, order: order, after: cursor, limit: limit)
+    var conditions = [
+      "user_id = $1::uuid", "stream = $2::smallint",
+      "version \(order == .newestFirst ? "<" : ">") $3::integer",
+    ]
+    conditions += filter.conditions(.events, &parameters)
+    if let since = filter.since {
+      parameters.add(since)
+      conditions.append("recorded_at >= $\(parameters.count)::timestamptz")
+    }
+    if let until = filter.until {
+      parameters.add(until)
+      conditions.append("recorded_at < $\(parameters.count)::timestamptz")
+    }
+    if let last {
+      parameters.add(last.rawValue)
+      conditions.append("position <= $\(parameters.count)::bigint")
+    }
+    let statement = Statement(
+      unprepared: """
+        select \(RecordedEvent.columns), name
+          from events left join api_keys on key_id = actor_id and actor_kind = 2
+         where \(conditions.joined(separator: " and "))
+         order by version \(order.rawValue) limit $4::bigint
+        """
+    )
+    return (statement, parameters)
+  }
+
   private static let newestFirst = Statement(
     "history_newest_first",
     """

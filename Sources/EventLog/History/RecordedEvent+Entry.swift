@@ -3,23 +3,39 @@ import JSON
 import Profiles
 
 extension RecordedEvent {
+  /// Whom an entry is shown to.
+  public enum Audience: Sendable {
+    /// The user themselves.
+    case user
+    /// An operator, who also sees whose event it is, and what the key was called that caused it.
+    case `operator`(keyName: String?)
+  }
+
   /// The event as histories show it, as JSON text: who, what, when, from where, old and new
   /// values.
-  public var historyEntry: [UInt8] {
+  public var historyEntry: [UInt8] { historyEntry(for: .user) }
+
+  /// The same for `audience`.
+  public func historyEntry(for audience: Audience) -> [UInt8] {
     var entry: [UInt8] = []
-    writeHistoryEntry(into: &entry)
+    writeHistoryEntry(for: audience, into: &entry)
     return entry
   }
 
   /// Appends `historyEntry`; old and new values and the source are copied from the payload.
   ///
   /// Of an event of sessions: `session` that began or ended, or `count` that ended and the one
-  /// that was `kept`.
-  public func writeHistoryEntry(into entry: inout [UInt8]) {
+  /// that was `kept`. Of a change that undoes another: the version that it `reverts`.
+  public func writeHistoryEntry(for audience: Audience = .user, into entry: inout [UInt8]) {
     let payload = JSONMembers(of: payload[...])
     let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
     entry += "{\"position\":".utf8
     entry += position.description.utf8
+    if case .operator = audience {
+      entry += ",\"user\":\"".utf8
+      entry += user.description.utf8
+      entry += "\"".utf8
+    }
     entry += ",\"version\":".utf8
     entry += version.description.utf8
     entry += ",\"stream\":\"".utf8
@@ -32,6 +48,10 @@ extension RecordedEvent {
     entry += actor.kindName.utf8
     entry += "\",\"id\":".utf8
     write(actor.id?.description, into: &entry)
+    if case .operator(let keyName?) = audience {
+      entry += ",\"name\":".utf8
+      write(keyName, into: &entry)
+    }
     entry += "},\"source\":{\"address\":".utf8
     entry += source?["address"] ?? Self.null
     entry += ",\"agent\":".utf8
@@ -47,6 +67,7 @@ extension RecordedEvent {
     entry += payload?["changes"] ?? Self.null
     for (name, value) in [
       ("session", payload?["session"]), ("count", payload?["count"]), ("kept", payload?["kept"]),
+      ("reverts", payload?["reverts"]),
     ] {
       guard let value else { continue }
       entry += ",\"\(name)\":".utf8

@@ -1,0 +1,56 @@
+import EventLog
+import Postgres
+public import Profiles
+public import Projections
+
+extension Accounts {
+  /// A user as they were at `moment`; nil where they had not registered, or have no such version.
+  public func user(
+    _ id: UserID,
+    at moment: PastUser.Moment
+  ) async throws(AccountsError) -> CurrentUser? {
+    try await fold(PastUser(of: id, at: moment)).map(CurrentUser.init)
+  }
+
+  /// What differs between two versions of a user, in either direction; nil where one of them
+  /// doesn't exist.
+  public func differences(
+    of id: UserID,
+    from old: Version,
+    to new: Version
+  ) async throws(AccountsError) -> [Difference]? {
+    let first = PastUser(of: id, at: .version(min(old, new)))
+    guard let earlier = try await fold(first) else { return nil }
+    let second = PastUser(of: id, at: .version(max(old, new)), from: earlier)
+    guard let later = try await fold(second) else { return nil }
+    return old < new
+      ? earlier.user.differences(to: later.user) : later.user.differences(to: earlier.user)
+  }
+
+  private func fold(_ past: PastUser) async throws(AccountsError) -> CurrentUserRow? {
+    var past = past
+    while let (statement, parameters) = past.nextPage {
+      let page = try await read(statement, parameters)
+      do {
+        try past.add(page)
+      } catch {
+        throw .failed(error.description)
+      }
+    }
+    return past.isReached ? past.row : nil
+  }
+}
+
+extension CurrentUser {
+  /// The user of a folded row.
+  fileprivate init(_ row: CurrentUserRow) {
+    self.init(
+      id: row.user.id,
+      version: row.user.version,
+      accessVersion: row.user.accessVersion,
+      document: row.user.document,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt
+    )
+  }
+}

@@ -1,0 +1,110 @@
+import Accounts
+import Clocks
+import HTTP
+import JSON
+import Profiles
+import Projections
+
+extension Gateway {
+  /// Answers `GET /v1/users/{me or id}` with a query: `version` or `at`, a user as they were.
+  func fetchPast(_ request: Request, id: UserID?) async throws(Problem) -> Response {
+    let moment = try Self.moment(Query(request, known: ["version", "at"]))
+    let user = try await asker(request, about: id, scope: .usersRead).user
+    guard let moment else { return try answer(request, user) }
+    if case .version(let version) = moment, version > user.version { throw .noSuchVersion }
+    let past: CurrentUser?
+    do {
+      past = try await accounts.user(user.id, at: moment)
+    } catch {
+      throw Problem(error)
+    }
+    guard let past else {
+      if case .instant = moment { throw .notRegisteredYet(user.createdAt) }
+      throw .noSuchVersion
+    }
+    var response = try answer(request, past)
+    response.add("Content-Location", "/v1/users/\(past.id)?version=\(past.version)")
+    return response
+  }
+
+  /// Answers `GET /v1/users/{me or id}/diff`: what differs between two versions.
+  func difference(_ request: Request, id: UserID?) async throws(Problem) -> Response {
+    let query = try Query(request, known: ["from", "to"])
+    guard let from = try query.version("from") else {
+      throw .malformedRequest("The query parameter 'from', a version, is needed.")
+    }
+    let to = try query.version("to")
+    let user = try await asker(request, about: id, scope: .usersRead).user
+    let other = to ?? user.version
+    guard max(from, other) <= user.version else { throw .noSuchVersion }
+    let found: [Difference]?
+    do {
+      found = try await accounts.differences(of: user.id, from: from, to: other)
+    } catch {
+      throw Problem(error)
+    }
+    guard let found else { throw .noSuchVersion }
+    let body: JSON = [
+      "from": .integer(Int64(from.rawValue)), "to": .integer(Int64(other.rawValue)),
+      "changes": .array(
+        found.map { ["field": .string($0.field), "old": $0.old, "new": $0.new] }
+      ),
+    ]
+    var response = Response(status: 200, contentType: "application/json", body: body.bytes)
+    response.add("Cache-Control", "private, no-cache")
+    return response
+  }
+
+  private static func moment(_ query: Query) throws(Problem) -> PastUser.Moment? {
+    let version = try query.version("version")
+    guard let text = query["at"] else { return version.map { .version($0) } }
+    guard version == nil else {
+      throw .malformedRequest("Give one of the query parameters 'version' and 'at', not both.")
+    }
+    guard let instant = Timestamp(text) else {
+      throw .malformedRequest(
+        "The query parameter 'at' is an instant of RFC 3339, such as 2026-11-30T10:00:00Z."
+      )
+    }
+    return .instant(instant)
+  }
+}
+
+extension Query {
+  /// `name` as a version of a profile.
+  func version(_ name: String) throws(Problem) -> Version? {
+    guard let text = self[name] else { return nil }
+    guard let version = Version(digits: text) else {
+      throw .malformedRequest("The query parameter '\(name)' is a version, a number from 1.")
+    }
+    return version
+  }
+}
+
+extension Version {
+  /// The version, from 1, that is written in decimal digits, and nothing else.
+  init?(digits: some StringProtocol) {
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(digits),
+      number > 0
+    else { return nil }
+    self.init(number)
+  }
+}
+
+extension Problem {
+  static let noSuchVersion = Problem(
+    404,
+    "no-such-version",
+    "The profile has no such version.",
+    detail: "Versions go from 1 to the present one, which is the ETag."
+  )
+
+  static func notRegisteredYet(_ registration: Timestamp?) -> Problem {
+    Problem(
+      404,
+      "not-registered-yet",
+      "The user had not registered then.",
+      detail: registration.map { "The registration was at \($0)." }
+    )
+  }
+}

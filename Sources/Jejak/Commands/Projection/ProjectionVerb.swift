@@ -1,0 +1,31 @@
+import Settings
+
+/// One verb of `jejak projection`; each is in a file of its own.
+struct ProjectionVerb {
+  /// What a verb is called with.
+  struct Call {
+    /// What libpq connects to, as the owner; the schema is the right one.
+    let target: String
+    /// The projection, or nothing where the verb takes none.
+    let name: String
+    let arguments: CommandArguments
+
+    var wantsJSON: Bool { arguments.has("json") }
+  }
+
+  let name: String
+  var takesName = true
+  /// What it does, in a sentence.
+  let help: String
+  /// Its options, besides `--json` and those of the database.
+  var options: [CommandOption] = []
+  let run: (Call) throws -> ExitStatus
+
+  var synopsis: String { takesName ? "\(name) NAME" : name }
+}
+
+/// Milliseconds with three decimals.
+func milliseconds(_ duration: Duration) -> Double {
+  let (seconds, attoseconds) = duration.components
+  return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
+}

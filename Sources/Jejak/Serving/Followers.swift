@@ -1,0 +1,74 @@
+import EventLog
+import Gateway
+import Logging
+import Postgres
+import Projections
+import Synchronization
+
+/// The runner of this process: its log lines, and what `/readyz` says of the projections.
+final class Followers: Sendable {
+  private let runner: Runner
+
+  /// Starts the runner on a database that has the right schema.
+  init(target: String, health: ProjectionHealth, logger: Logger) throws {
+    // Told once; the list goes on saying it.
+    let toldRevisions = Mutex<Set<String>>([])
+    runner = try Runner(target: target, projections: ReadModels.all) { report in
+      switch report {
+      case .states(let states):
+        health.set(states.compactMap(\.trouble))
+        for state in states where state.revision != state.definedRevision {
+          guard toldRevisions.withLock({ $0.insert(state.name).inserted }) else { continue }
+          logger.warning(
+            "a projection's definition has changed; a rebuild is due",
+            [
+              "projection": .string(state.name), "revision": .integer(Int(state.revision)),
+              "defined": .integer(Int(state.definedRevision)),
+            ]
+          )
+        }
+      case .leads(true): logger.info("runs the projections")
+      case .leads(false): logger.info("another process runs the projections")
+      case .stopped(let name, let position, let reason):
+        logger.error(
+          "a projection has stopped",
+          [
+            "projection": .string(name), "position": .integer(Int(position.rawValue)),
+            "reason": .string(reason),
+          ]
+        )
+      case .resumed(let name, let position):
+        logger.notice(
+          "a projection goes on",
+          ["projection": .string(name), "position": .integer(Int(position.rawValue))]
+        )
+      case .hindered(let name, let reason):
+        logger.warning(
+          "a projection waits",
+          ["projection": .string(name), "reason": .string(reason)]
+        )
+      case .disconnected(let reason):
+        logger.warning("database connection", ["reason": .string(reason)])
+      }
+    }
+  }
+
+  func stop() { runner.stop() }
+
+  func join() { runner.join() }
+}
+
+extension ProjectionState {
+  /// What `/readyz` says of it; nil where all is well.
+  fileprivate var trouble: ProjectionHealth.Trouble? {
+    guard condition != .running else { return nil }
+    return .init(
+      name: name,
+      state: condition.rawValue,
+      isDegraded: condition == .stopped,
+      position: position.rawValue,
+      lag: lag,
+      error: stop.map { ($0.position.rawValue, $0.reason) }
+    )
+  }
+}

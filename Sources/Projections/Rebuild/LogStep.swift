@@ -1,0 +1,86 @@
+import EventLog
+import Postgres
+
+/// Applies the events behind a position to a table, in the order of the log.
+enum LogStep<P: Projection> {
+  /// Events applied at a time.
+  static var size: Int64 { 2_000 }
+
+  /// Applies the events after `position` up to `last` to `table`; the position that is reached,
+  /// which is `last` unless more than `size` events are due.
+  static func run(
+    after position: Int64,
+    upTo last: Int64,
+    to table: String,
+    _ connection: borrowing BlockingConnection
+  ) throws -> Int64 {
+    let reached = min(last, position + size)
+    guard reached > position else { return position }
+    var parameters = Parameters()
+    parameters.add(position)
+    parameters.add(reached)
+    let events = try connection.query(
+      """
+      select \(P.eventColumns) from events
+       where position > $1::bigint and position <= $2::bigint order by position
+      """,
+      parameters
+    )
+    guard events.count == reached - position else {
+      throw ProjectionError.incomplete(
+        "\(events.count) events after position \(position), where \(reached - position) were due"
+      )
+    }
+    try apply(events, to: table, connection)
+    return reached
+  }
+
+  /// Applies `events`, which are in the order of the log.
+  static func apply(
+    _ events: Rows,
+    to table: String,
+    _ connection: borrowing BlockingConnection
+  ) throws {
+    let due = (0..<events.count).compactMap { index in
+      let event = RecordedEvent(events, index)
+      return P.key(of: event).map { (key: $0, event: event) }
+    }
+    guard !due.isEmpty else { return }
+    let found = try P.load(Array(Set(due.map(\.key))), from: table, connection)
+    var rows: [P.Key: P.Row?] = [:]
+    for (key, event) in due {
+      let before = rows.keys.contains(key) ? rows[key] ?? nil : found[key]
+      rows.updateValue(try P.apply(event, to: before), forKey: key)
+    }
+    try P.write(rows, to: table, connection)
+  }
+
+  /// Folds anew, from their first event, the users who have events after `position` up to `last`.
+  static func foldUsers(
+    after position: Int64,
+    upTo last: Int64,
+    to table: String,
+    _ connection: borrowing BlockingConnection
+  ) throws {
+    var parameters = Parameters()
+    parameters.add(position)
+    parameters.add(last)
+    let events = try connection.query(
+      """
+      select \(P.eventColumns) from events
+       where position <= $2::bigint
+         and user_id in (select user_id from events
+                          where position > $1::bigint and position <= $2::bigint)
+       order by position
+      """,
+      parameters
+    )
+    var rows: [P.Key: P.Row?] = [:]
+    for index in 0..<events.count {
+      let event = RecordedEvent(events, index)
+      guard let key = P.key(of: event) else { continue }
+      rows.updateValue(try P.apply(event, to: rows[key] ?? nil), forKey: key)
+    }
+    try P.write(rows, to: table, connection)
+  }
+}

@@ -1,0 +1,40 @@
+import EventLoop
+import Synchronization
+
+/// The ranges that are due, shared out among threads.
+final class RangeQueue: Sendable {
+  private let ranges: Mutex<[RebuildRange]>
+
+  init(_ ranges: [RebuildRange]) {
+    self.ranges = Mutex(ranges.reversed())
+  }
+
+  func next() -> RebuildRange? {
+    ranges.withLock { $0.popLast() }
+  }
+
+  /// Runs `body` in `workers` threads, and returns when all have ended; the first error of any is
+  /// thrown, and ends the work of the others.
+  static func run(
+    _ ranges: [RebuildRange],
+    workers: Int,
+    _ control: RebuildControl,
+    _ body: @escaping @Sendable (RangeQueue) throws -> Void
+  ) throws {
+    let queue = RangeQueue(ranges)
+    var threads: [LoopThread] = []
+    do {
+      for number in 0..<min(workers, ranges.count) {
+        let thread = try LoopThread(name: "rebuild-\(number)") {
+          do { try body(queue) } catch { control.fail(error) }
+        }
+        threads.append(thread)
+      }
+    } catch {
+      control.fail(error)
+    }
+    for thread in threads { thread.join() }
+    if let failure = control.failure { throw failure }
+    try control.goOn()
+  }
+}

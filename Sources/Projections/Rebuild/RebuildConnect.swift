@@ -1,0 +1,28 @@
+import EventLog
+import Postgres
+import Profiles
+
+/// How the threads of one process that rebuilds come to connections, and who they are.
+struct RebuildConnect: Sendable {
+  let target: String
+  /// What each session begins with, such as `set role`.
+  let setup: [String]
+  /// The process, as the lease names it.
+  let holder = RebuildID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+
+  func open() throws(BlockingConnection.Failure) -> BlockingConnection {
+    try BlockingConnection(
+      target: target,
+      applicationName: "jejak rebuild",
+      setup: setup + Self.own
+    )
+  }
+
+  /// A rebuild takes its time, and keeps its own pace; days are told as ISO 8601 has them.
+  private static let own = [
+    "set statement_timeout = 0", "set lock_timeout = 0",
+    "set idle_in_transaction_session_timeout = 0",
+    "set default_transaction_isolation = 'read committed'", "set datestyle = 'ISO'",
+    "set timezone = 'UTC'", "set jit = off",
+  ]
+}

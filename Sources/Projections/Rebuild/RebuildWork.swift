@@ -1,0 +1,203 @@
+import EventLog
+import Postgres
+import Profiles
+
+/// The work of a rebuild, phase by phase, in a thread of its own. It begins where an earlier
+/// process left off: what is done is known from the tables alone.
+struct RebuildWork<P: Projection>: ~Copyable {
+  /// Events that may be left for the exchange, while everyone waits.
+  static var finalRoundLimit: Int64 { 200 }
+  /// Rounds after which catching up ends, however much is left.
+  private static var roundLimit: Int { 20 }
+
+  let connect: RebuildConnect
+  let control: RebuildControl
+  let session: BlockingConnection
+  private(set) var rebuild: RebuildRecord
+
+  init(_ rebuild: RebuildRecord, _ connect: RebuildConnect, _ control: RebuildControl) throws {
+    self.connect = connect
+    self.control = control
+    self.rebuild = rebuild
+    session = try connect.open()
+  }
+
+  var shadow: String { P.name + "_rebuild" }
+
+  /// Does what is left to do.
+  mutating func run() throws {
+    if rebuild.snapshot == nil { try prepare() }
+    try fold()
+    try enter(.indexing)
+    try call("index_rebuild", P.name)
+    try catchUp()
+    guard try verify() else { return try finish(.differs) }
+    guard !rebuild.isDryRun else {
+      try call("drop_projection_table", P.name, "rebuild")
+      return try finish(.done)
+    }
+    try exchange()
+  }
+
+  /// Makes the shadow and lays out the ranges.
+  private mutating func prepare() throws {
+    try enter(.preparing)
+    try session.transaction { () throws -> Void in
+      try RebuildLease.check(rebuild, connect, exclusive: true, session)
+      try call("prepare_rebuild", P.name)
+      // The days are looked up while they are counted.
+      if P.partitioning == .inSequence { try call("index_rebuild", P.name) }
+      let snapshot = try head()
+      try RebuildRange.plan(
+        P.partitioning,
+        for: rebuild.id,
+        upTo: snapshot,
+        workers: rebuild.workers,
+        session
+      )
+      var parameters = Parameters()
+      parameters.add(rebuild.id)
+      parameters.add(snapshot)
+      try session.query(
+        """
+        update rebuilds set snapshot_position = $2::bigint, events_total = $2::bigint
+         where rebuild_id = $1::uuid
+        """,
+        parameters
+      )
+    }
+    try reload()
+  }
+
+  /// Folds the ranges that are not done yet.
+  private mutating func fold() throws {
+    try enter(.folding)
+    let snapshot = rebuild.snapshot ?? 0
+    let doneBefore = try folded()
+    control.begin(
+      done: doneBefore + ((rebuild.caughtUp ?? snapshot) - snapshot),
+      total: rebuild.caughtUp ?? snapshot
+    )
+    let due = try RebuildRange.list(of: rebuild.id, isDone: false, session)
+    let (connect, rebuild, control) = (connect, rebuild, control)
+    let workers = P.partitioning == .inSequence ? 1 : Int(rebuild.workers)
+    try RangeQueue.run(due, workers: workers, control) { queue in
+      let fold = try RangeFold<P>(connect, rebuild, control)
+      while let range = queue.next() { try fold.fold(range) }
+    }
+    let done = try folded()
+    guard done == snapshot else {
+      throw ProjectionError.incomplete("\(done) events were found, where \(snapshot) were due")
+    }
+  }
+
+  private func folded() throws -> Int64 {
+    var parameters = Parameters()
+    parameters.add(rebuild.id)
+    return try session.query(
+      """
+      select coalesce(sum(events), 0)::bigint from rebuild_ranges
+       where rebuild_id = $1::uuid and done
+      """,
+      parameters
+    ).integer(0, 0)
+  }
+
+  /// Applies what has been appended since the snapshot, round by round, until little is left.
+  mutating func catchUp() throws {
+    try enter(.catchingUp)
+    for _ in 0..<Self.roundLimit {
+      let position = rebuild.caughtUp ?? rebuild.snapshot ?? 0
+      let last = try target()
+      control.raise(total: last)
+      if rebuild.caughtUp != nil, last - position <= Self.finalRoundLimit { return }
+      try catchUp(from: position, to: last)
+    }
+  }
+
+  private mutating func catchUp(from first: Int64, to last: Int64) throws {
+    var position = first
+    repeat {
+      try control.goOn()
+      let before = position
+      position = try session.transaction { () throws -> Int64 in
+        try RebuildLease.check(rebuild, connect, exclusive: true, session)
+        let reached = try LogStep<P>.run(after: before, upTo: last, to: shadow, session)
+        var parameters = Parameters()
+        parameters.add(rebuild.id)
+        parameters.add(reached)
+        try session.query(
+          "update rebuilds set caught_up = $2::bigint where rebuild_id = $1::uuid",
+          parameters
+        )
+        return reached
+      }
+      try control.count(Int(position - before))
+    } while position < last
+    try reload()
+  }
+
+  /// The event up to which the shadow has to come: the last one, or the last one of the live table.
+  func target() throws -> Int64 {
+    if P.mode == .inline { return try head() }
+    return max(rebuild.caughtUp ?? rebuild.snapshot ?? 0, try livePosition() ?? 0)
+  }
+
+  /// The last event that the live table holds; nil for the inline one, which holds all.
+  func livePosition(_ lock: String = "") throws -> Int64? {
+    var parameters = Parameters()
+    parameters.add(P.name)
+    let rows = try session.query(
+      "select position from projections where name = $1::text \(lock)",
+      parameters
+    )
+    return rows.count == 0 || rows.isNull(0, 0) ? nil : rows.integer(0, 0)
+  }
+
+  func head() throws -> Int64 {
+    try session.query("select coalesce(max(position), 0) from events").integer(0, 0)
+  }
+
+  /// Calls one of the functions that change tables.
+  func call(_ function: String, _ arguments: String...) throws {
+    var parameters = Parameters()
+    for argument in arguments { parameters.add(argument) }
+    let places = arguments.indices.map { "$\($0 + 1)::text" }.joined(separator: ", ")
+    try session.query("select \(function)(\(places))", parameters)
+  }
+
+  /// Says that a phase begins, unless the work has to end.
+  func enter(_ phase: RebuildRecord.State) throws {
+    try control.goOn()
+    control.enter(phase)
+    try set(phase)
+  }
+
+  /// Says how it has ended.
+  mutating func finish(_ state: RebuildRecord.State) throws {
+    control.enter(state)
+    try set(state)
+    try reload()
+  }
+
+  private func set(_ state: RebuildRecord.State) throws {
+    var parameters = Parameters()
+    parameters.add(rebuild.id)
+    parameters.add(connect.holder)
+    parameters.add(state.rawValue)
+    let rows = try session.query(
+      """
+      update rebuilds
+         set state = $3::text, error = null,
+             finished_at = case when $3::text = 'done' then clock_timestamp() end
+       where rebuild_id = $1::uuid and holder = $2::uuid
+      """,
+      parameters
+    )
+    guard rows.affected == 1 else { throw ProjectionError.busy(P.name) }
+  }
+
+  mutating func reload() throws {
+    if let now = try RebuildRecord.find(rebuild.id, session) { rebuild = now }
+  }
+}

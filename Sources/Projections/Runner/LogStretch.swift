@@ -1,0 +1,69 @@
+import EventLog
+import Postgres
+
+/// A stretch of the log, read once for all followers that stand at the same place.
+///
+/// Events never change, and what is committed has no hole, so it doesn't matter in which
+/// transaction they were read.
+struct LogStretch {
+  /// The log lacks an event between two others.
+  struct Hole: Error {
+    let missing: Position
+  }
+
+  /// Events read at a time.
+  private let limit: Int
+  private var events: [RecordedEvent] = []
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// The events after `position`, at most `count`; empty where there is none yet.
+  mutating func events(
+    after position: Position,
+    count: Int,
+    _ connection: borrowing BlockingConnection
+  ) throws -> ArraySlice<RecordedEvent> {
+    if !holdsNext(position) { try read(after: position, connection) }
+    guard let first = events.first else { return [] }
+    let start = Int(position.rawValue + 1 - first.position.rawValue)
+    return events[start...].prefix(count)
+  }
+
+  /// Lets go of what is held.
+  mutating func clear() { events = [] }
+
+  private func holdsNext(_ position: Position) -> Bool {
+    guard let first = events.first, let last = events.last else { return false }
+    return first.position.rawValue <= position.rawValue + 1 && position < last.position
+  }
+
+  private mutating func read(
+    after position: Position,
+    _ connection: borrowing BlockingConnection
+  ) throws {
+    var parameters = Parameters()
+    parameters.add(position.rawValue)
+    parameters.add(Int64(limit))
+    let rows = try connection.query(
+      """
+      select \(RecordedEvent.columns) from events
+       where position > $1::bigint order by position limit $2::bigint
+      """,
+      parameters
+    )
+    events = []
+    events.reserveCapacity(rows.count)
+    for row in 0..<rows.count {
+      let event = RecordedEvent(rows, row)
+      let expected = Position(position.rawValue + Int64(row) + 1)
+      guard event.position == expected else {
+        // What stands before the hole is taken in first.
+        if row == 0 { throw Hole(missing: expected) }
+        return
+      }
+      events.append(event)
+    }
+  }
+}

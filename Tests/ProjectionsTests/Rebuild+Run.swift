@@ -1,0 +1,14 @@
+import Projections
+
+extension Rebuild {
+  /// Begins or resumes a rebuild, and runs it to its end.
+  static func run(
+    _ projection: any Projection.Type,
+    _ options: RebuildOptions,
+    _ target: String
+  ) throws -> RebuildRecord {
+    let rebuild = try Rebuild(target: target)
+    let begun = try rebuild.begin(projection, options)
+    return try rebuild.run(begun.rebuild, of: projection) { (_: RebuildProgress) -> Bool in true }
+  }
+}

@@ -1,0 +1,37 @@
+-- Makes the table that a rebuild fills: like the live one, with its rights and without its indexes.
+-- One that is there is dropped.
+--
+-- The service's role can make no tables. These functions run as the owner, and make, fill in and
+-- exchange the tables of projections, nothing else.
+create or replace function prepare_rebuild(projection text) returns void
+language plpgsql security definer as $$
+declare
+  live text := projection_table(projection, '');
+  shadow text := projection_table(projection, 'rebuild');
+  options text[];
+  allowed record;
+begin
+  execute format('drop table if exists %I, %I', shadow, projection_table(projection, 'dropped'));
+  execute format('create table %I (like %I including defaults including constraints including '
+                 'storage including compression)', shadow, live);
+  select c.reloptions into options from pg_class c where c.oid = live::regclass;
+  if options is not null then
+    execute format('alter table %I set (%s)', shadow, array_to_string(options, ', '));
+  end if;
+  for allowed in
+    select a.grantee::regrole as role, a.privilege_type as privilege
+      from pg_class c, aclexplode(c.relacl) a
+     where c.oid = live::regclass and a.grantee <> c.relowner and a.grantee <> 0
+  loop
+    execute format('grant %s on %I to %s', allowed.privilege, shadow, allowed.role);
+  end loop;
+end
+$$;
+
+do $$
+begin
+  execute format('alter function prepare_rebuild(text) set search_path = %I, pg_temp', current_schema());
+end
+$$;
+revoke execute on function prepare_rebuild(text) from public;
+grant execute on function prepare_rebuild(text) to jejak_service;
