@@ -1,6 +1,6 @@
 public import EventLog
 public import EventLoop
-import Postgres
+public import Postgres
 
 /// Follows the log: brings every projection of the mode `following` up to date, on a thread and a
 /// connection of its own.
@@ -71,6 +71,13 @@ public final class Runner: Sendable {
         }
       }
     }
+  }
+
+  /// Whether any process runs the followers now, as far as the database can tell.
+  public static func isAnywhere(_ connection: borrowing BlockingConnection) throws -> Bool {
+    try connection.query(
+      "select exists (select from projection_runner where held_until >= clock_timestamp())"
+    ).bool(0, 0)
   }
 
   /// Gives the lease up and ends the connection after the present step; `join` waits for that.
