@@ -47,6 +47,7 @@ public final class Runner: Sendable {
       LoopThread.beNice(Self.niceness)
       let lease = RunnerLease(length: pace.lease)
       var failures = 0
+      var isLeading = false
       while !stopping.isSet {
         do {
           var session = try RunnerSession(
@@ -56,12 +57,19 @@ public final class Runner: Sendable {
             lease: lease,
             stopping: stopping
           ) { told in
-            if case .states = told { failures = 0 }
+            switch told {
+            case .states: failures = 0
+            case .leads(let leads): isLeading = leads
+            default: break
+            }
             report(told)
           }
           try session.run()
         } catch {
           failures += 1
+          // Another process may lead before this one is back.
+          if isLeading { report(.leads(false)) }
+          isLeading = false
           report(
             .disconnected(
               (error as? BlockingConnection.Failure)?.safeDescription ?? "\(type(of: error))"
