@@ -13,7 +13,9 @@ enum StopSignals {
   static func wait(atMost duration: Duration) -> Bool {
     var set = stopping()
     let (seconds, attoseconds) = duration.components
-    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    var time = timespec()
+    time.tv_sec = Int(seconds)
+    time.tv_nsec = Int(attoseconds / 1_000_000_000)
     return sigtimedwait(&set, nil, &time) > 0
   }
 
