@@ -1,5 +1,5 @@
 public import Accounts
-import EventLog
+public import EventLog
 public import EventLoop
 public import HTTP
 import JSON
@@ -15,21 +15,24 @@ public final class Gateway: Sendable {
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
+    let tail: LogTail
     /// What is wrong with projections.
     public let projectionHealth: ProjectionHealth
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
 
-    /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
-    /// counts; `report` is told of defects.
+    /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy`
+    /// whose `X-Forwarded-For` counts; `report` is told of defects.
     public init(
       readiness: Readiness,
+      tail: LogTail,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
       projectionDesk: ProjectionDesk? = nil,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
+      self.tail = tail
       self.projectionHealth = projectionHealth
       self.projectionDesk = projectionDesk
       self.isTrustedProxy = isTrustedProxy
@@ -40,6 +43,7 @@ public final class Gateway: Sendable {
   let loop: EventLoop
   let accounts: Accounts
   let shared: Shared
+  let feedPlaces = FeedPlaces()
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
@@ -61,7 +65,25 @@ public final class Gateway: Sendable {
       response = error.response
     }
     response.add("X-Request-Id", requestID)
+    if let stream = response.stream { response.stream = reported(stream, requestID) }
     return response
+  }
+
+  /// The same body; what breaks it off is reported, unless the client has gone.
+  private func reported(
+    _ stream: @escaping Response.Producer,
+    _ requestID: String
+  ) -> Response.Producer {
+    { [shared] writer in
+      do {
+        try await stream(writer)
+      } catch let closed as BodyWriter.Closed {
+        throw closed
+      } catch {
+        shared.report(requestID, "the body was broken off: \(error)")
+        throw error
+      }
+    }
   }
 
   /// The answer to a request that no route sees.
@@ -110,6 +132,7 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .events: return try await feed(request)
     case .statistics: return try await statistics(request)
     case .projections: return try await listProjections(request)
     case .projection(let name, let resource):

@@ -15,6 +15,7 @@ enum Resource {
   case audit
   case sessions
   case session(String)
+  case events
   case statistics
   case projections
   case projection(String, ProjectionResource)
@@ -29,6 +30,7 @@ enum Resource {
     case "/v1/users/me/history": self = .history
     case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
+    case "/v1/events": self = .events
     case "/v1/statistics": self = .statistics
     case "/v1/projections": self = .projections
     case "/livez": self = .livez
@@ -74,8 +76,8 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .userHistory, .audit, .statistics, .projections, .livez,
-      .readyz:
+    case .user, .difference, .history, .userHistory, .audit, .events, .statistics, .projections,
+      .livez, .readyz:
       ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]

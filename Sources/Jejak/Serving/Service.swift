@@ -1,5 +1,6 @@
 import Accounts
 import EmbeddedPostgres
+import EventLog
 import EventLoop
 import Gateway
 import Glibc
@@ -32,6 +33,7 @@ final class Service {
   private let shared: Gateway.Shared
   private let pool: WorkerPool
   private let chains: Chains
+  private let tail: LogTail
   private let loops: [ServingLoop]
   /// The runner of the projections, from when the database is ready.
   private var followers: Followers?
@@ -63,15 +65,6 @@ final class Service {
     }
     database = try Database(settings, create: true)
     deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
-    let proxies = settings.trustedProxies
-    shared = Gateway.Shared(
-      readiness: Readiness(),
-      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
-      isTrustedProxy: { proxies.contains(address: $0) },
-      report: { requestID, message in
-        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
-      }
-    )
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
     let rules = Accounts.Rules(
@@ -80,6 +73,19 @@ final class Service {
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
     )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    tail = LogTail(loop: eventLoops[0], target: database.serviceTarget) { reason in
+      logger.warning("database connection", ["reason": .string(reason)])
+    }
+    let proxies = settings.trustedProxies
+    shared = Gateway.Shared(
+      readiness: Readiness(),
+      tail: tail,
+      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
+      isTrustedProxy: { proxies.contains(address: $0) },
+      report: { requestID, message in
+        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
+      }
+    )
     chains = Chains(
       loop: eventLoops[0],
       target: database.serviceTarget,
@@ -131,6 +137,7 @@ final class Service {
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
     chains.close()
+    tail.close()
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
     followers?.join()
@@ -158,10 +165,11 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
-            + Runner.connectionCount
+            + LogTail.connectionCount + Runner.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
+        tail.open()
         for loop in loops { loop.openConnections() }
         followers = try Followers(
           target: database.serviceTarget,
