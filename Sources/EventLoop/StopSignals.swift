@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 
 /// SIGTERM and SIGINT, taken by one thread when it asks for them.
@@ -12,10 +13,7 @@ public enum StopSignals {
   /// Waits for one of the signals; false where none came in time.
   public static func wait(atMost duration: Duration) -> Bool {
     var set = stopping()
-    let (seconds, attoseconds) = duration.components
-    var time = timespec()
-    time.tv_sec = Int(seconds)
-    time.tv_nsec = Int(attoseconds / 1_000_000_000)
+    var time = duration.systemTime
     return sigtimedwait(&set, nil, &time) > 0
   }
 
