@@ -20,9 +20,10 @@ struct Accept {
       .compactMap { Self.range(String($0)) }
   }
 
-  /// The one of `types` (`type/subtype`, in lower case) that the client likes best; of several, the
-  /// one it names most exactly, and then the first. Without any wish the first; nil where it takes
-  /// none.
+  /// The one of `types` that the client likes best, nil where it takes none.
+  ///
+  /// Of several it is the one that is named most exactly, and then the first; without any wish the
+  /// first. `types` are written as `type/subtype`, in lower case.
   func best(of types: [String]) -> String? {
     guard !ranges.isEmpty else { return types.first }
     var best: (type: String, quality: Double, exactness: Int)?

@@ -1,8 +1,10 @@
 """The audit across users and a person's history: filters, pages, exports, scopes."""
 
 import csv
+import http.client as http_client
 import io
 import json
+import os
 from itertools import pairwise
 
 import pytest
@@ -198,7 +200,7 @@ def test_an_export_holds_every_entry(service, database, auditor, ada):
     assert answer.headers["content-type"] == NDJSON
     assert answer.headers["content-disposition"].startswith('attachment; filename="jejak-audit-')
     assert [json.loads(line) for line in answer.text.splitlines()] == expected
-    assert len(auditor.get(accept=NDJSON, limit=3).text.splitlines()) == 3
+    assert len(auditor.get(accept=NDJSON, limit=2).text.splitlines()) == 2
     newest = auditor.get(accept=NDJSON, limit=1).text
     assert json.loads(newest) == expected[-1]
     answer = auditor.get(accept=CSV, order="asc")
@@ -312,3 +314,124 @@ def test_the_commands_filter_as_the_routes_do(service, database, auditor):
                   ["--all", "--limit", "1"], ["--order", "up"], ["--stream", "all"], ["x"]):
         assert jejak("audit", *wrong, url=database.url).returncode == 2, wrong
     assert jejak("audit", "--user", "nobody@example.org", url=database.url).returncode == 1
+
+
+ENTRIES = int(os.environ.get("JEJAK_TEST_ENTRIES", "200000"))
+# Events as the service writes them, with values long enough to be seen in memory.
+MANY = """
+with last as (select coalesce(max(position), 0) as position from events),
+     one as (select user_id from current_users limit 1)
+insert into events (position, user_id, stream, version, event_id, type, schema, recorded_at,
+  actor_kind, changed, payload, payload_sha256)
+select last.position + n, one.user_id, 2, 1000 + n, gen_random_uuid(), 'SignInFailed', 1,
+       now() + n * interval '1 microsecond', 3, '{}',
+       convert_to('{"changes":[],"source":{"agent":"' || repeat('x', 400) || '"}}', 'UTF8'), ''
+from last, one, generate_series(1, %s) as n
+"""
+
+
+@pytest.fixture(scope="module")
+def large(postgres):
+    """A service whose audit is long, and somebody who may read it."""
+    database = postgres.create_database()
+    with Service(database.url, env={"JEJAK_LOOPS": 1}) as service:
+        signed_in(service)
+        auditor = Auditor(service)
+        caught_up(database)
+        with database.connect() as connection:
+            # Entries are made in the same transaction, so that nothing is left for the runner.
+            connection.execute("select from projections for update")
+            connection.execute(MANY, [ENTRIES])
+            connection.execute("""
+                insert into audit_entries
+                  select position, recorded_at, user_id, actor_id, version, stream, actor_kind,
+                         type, changed from events e
+                   where not exists (select from audit_entries a where a.position = e.position)""")
+            connection.execute("""update projections set position = (select max(position)
+                from events) where position is not null""")
+        yield service, database, auditor
+    database.drop()
+
+
+def resident(service):
+    """MiB of memory that the service has in use."""
+    for line in open(f"/proc/{service.process.pid}/status"):
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError("the process tells no VmRSS")
+
+
+# MiB that an export may add, whatever its length: here its text is over 100 MB.
+MEMORY = 24
+
+
+@pytest.mark.parametrize("accept", [NDJSON, CSV])
+def test_an_export_takes_memory_that_does_not_grow_with_it(large, accept):
+    service, database, auditor = large
+    assert auditor.get(accept=accept, limit=2000).status_code == 200
+    before, most, size, lines = resident(service), 0, 0, 0
+    with auditor.http.stream("GET", "/v1/audit", headers={
+            "Authorization": f"Bearer {auditor.key}", "Accept": accept}) as answer:
+        assert answer.status_code == 200
+        for number, piece in enumerate(answer.iter_bytes(1 << 16)):
+            size += len(piece)
+            lines += piece.count(b"\n")
+            if number % 100 == 0:
+                most = max(most, resident(service))
+    assert lines == head(database) + (accept == CSV), (lines, size)
+    assert size > 100 * ENTRIES
+    assert most - before < MEMORY, (before, most)
+
+
+def begin(service, auditor, accept, path="/v1/audit"):
+    """An export whose header has come and whose body nobody reads yet."""
+    connection = http_client.HTTPConnection(*service.address, timeout=60)
+    connection.request("GET", path, headers={
+        "Authorization": f"Bearer {auditor.key}", "Accept": accept})
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return connection, answer
+
+
+def test_a_slow_reader_and_one_that_leaves_hold_up_nobody(large):
+    service, _, auditor = large
+    before = resident(service)
+    slow, answer = begin(service, auditor, NDJSON)
+    begin(service, auditor, NDJSON)[0].close()
+    person = signed_in(service)
+    assert person.patch({"firstName": "Ada"}).status_code == 200
+    assert auditor.get(limit=1).status_code == 200
+    assert len(auditor.get(accept=NDJSON, limit=5000).text.splitlines()) == 5000
+    assert resident(service) - before < MEMORY
+    # The slow one gets all the same, to the end.
+    assert answer.read().count(b"\n") >= ENTRIES
+    slow.close()
+
+
+def test_an_export_holds_what_was_there_at_its_start(large):
+    """Entries that come meanwhile are in no export that began before them."""
+    service, database, auditor = large
+    person = signed_in(service)
+    caught_up(database)
+    last = head(database)
+    connection, answer = begin(service, auditor, NDJSON, "/v1/audit?order=asc")
+    for number in range(20):
+        assert person.patch({"firstName": f"Name {number}"}).status_code == 200
+    caught_up(database)
+    lines = answer.read().splitlines()
+    connection.close()
+    assert json.loads(lines[-1])["position"] == last
+    assert len(lines) == last
+
+
+def test_an_export_that_can_not_go_on_is_cut(large):
+    """Once its key is revoked it ends as broken, not as complete."""
+    service, database, _ = large
+    auditor = Auditor(service)
+    connection, answer = begin(service, auditor, CSV)
+    database.rows("update api_keys set revoked_at = now() where created_at = "
+                  "(select max(created_at) from api_keys) returning 1")
+    with pytest.raises((http_client.IncompleteRead, ConnectionError)):
+        answer.read()
+    connection.close()
+    problem(auditor.get(), 401, "authentication-required")

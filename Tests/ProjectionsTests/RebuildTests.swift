@@ -36,12 +36,15 @@ struct RebuildTests {
     }
   }
 
-  /// The names of the indexes and keys of the projections' tables.
+  /// The indexes and keys of the projections' tables, and their statistics.
   private static func indexes() throws -> String? {
     try TestDatabase.current.session().query(
       """
       select string_agg(tablename || ' ' || indexname || ' '
-                          || (conname is not null), ', ' order by 1, 2)
+                          || (conname is not null) || ' '
+                          || (select string_agg(attstattarget::text, ' ' order by attnum)
+                                from pg_attribute where attrelid = indexname::regclass),
+                        ', ' order by tablename, indexname)
         from pg_indexes left join pg_constraint on conname = indexname
        where tablename in ('current_users', 'audit_entries', 'directory', 'statistics')
          and schemaname = current_schema()

@@ -1,6 +1,6 @@
 -- The first position whose event was recorded at or after `instant`; the one after the last where
--- there is none. Positions have no hole and time strictly rises along them, so this is a binary
--- search over the primary key: a few reads, however long the log is.
+-- there is none. Positions have no hole and time never falls along them, so this is a binary search
+-- over the primary key: a few reads, however long the log is.
 create or replace function position_at(instant timestamptz) returns bigint
 language plpgsql stable parallel safe as $$
 declare

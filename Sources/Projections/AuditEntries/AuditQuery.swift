@@ -59,8 +59,8 @@ public struct AuditQuery: Sendable {
 
   /// The positions that the filter's times stand for.
   ///
-  /// They are those of the events that are there now, and no later event falls between them: time
-  /// rises along the log.
+  /// They are those of the events that are there now. A later event comes behind all of them: time
+  /// never falls along the log.
   public struct Range: Sendable {
     /// The first.
     public let first: Int64
