@@ -1,6 +1,5 @@
 public import EventLog
 import Postgres
-public import Profiles
 
 extension Accounts {
   /// The last position of the log.
@@ -8,12 +7,11 @@ extension Accounts {
     Position(try await readInBulk(LogPage.headStatement, Parameters()).integer(0, 0))
   }
 
-  /// The selected events after `position`, a page at most, and the position up to which they are
-  /// all.
+  /// The selected events after `position`, a page at most.
   public func log(
     after position: Position,
     selecting selection: LogPage.Selection
-  ) async throws(AccountsError) -> (events: [(event: RecordedEvent, id: EventID)], end: Position) {
+  ) async throws(AccountsError) -> LogPage.Found {
     do {
       let results = try await connections.bulk.transaction(
         LogPage.steps(after: position, selecting: selection)

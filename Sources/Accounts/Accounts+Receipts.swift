@@ -13,6 +13,9 @@ public struct KeptReceipt: Sendable {
 }
 
 extension Accounts {
+  /// Keeps a receipt: its key, its request and its answer are the parameters.
+  public static var addingReceipt: String { SQL.addReceipt.sql }
+
   /// How long receipts are kept at the least.
   public static let receiptLifetime = Duration.seconds(24 * 3600)
 

@@ -8,7 +8,7 @@ enum SQL {
       startSession,
       changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
       addReceipt, forgetReceipts, forgetSessions,
-    ] + keys + users + [statistics]
+    ] + keys + [userByEmail, statistics]
 
   static let loadUserOfSession = Statement(
     "load_user_of_session",

@@ -82,7 +82,9 @@ private func daysOfMonth(_ month: Int64, _ year: Int64) -> Int64 {
   }
 }
 
-/// H. Hinnant's `days_from_civil` (chrono-compatible low-level date algorithms), for years from 1.
+/// The days from 1970 to a date of a year from 1 on.
+///
+/// The algorithm is Howard Hinnant's `days_from_civil`.
 private func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
   let shifted = month <= 2 ? year - 1 : year
   let era = shifted / 400

@@ -26,6 +26,19 @@ public enum LogPage {
     }
   }
 
+  /// An event with its id.
+  public typealias Item = (event: RecordedEvent, id: EventID)
+
+  /// What one look at the log found.
+  public struct Found: Sendable {
+    /// The selected events.
+    public let events: [Item]
+    /// The position up to which they are all.
+    public let end: Position
+    /// Whether the log ended there.
+    public let isLast: Bool
+  }
+
   /// The statements to be prepared on connections that read the log.
   public static let statements = [headStatement, statement]
 
@@ -69,19 +82,17 @@ public enum LogPage {
     return [(headStatement, Parameters()), (statement, parameters)]
   }
 
-  /// The events that the steps found, each with its id, and the position up to which they are all.
-  public static func read(
-    _ results: [Rows],
-    after position: Position
-  ) -> (events: [(event: RecordedEvent, id: EventID)], end: Position) {
+  /// What the steps found.
+  public static func read(_ results: [Rows], after position: Position) -> Found {
     let rows = results[1]
-    let events = (0..<rows.count).map { row in
-      (event: RecordedEvent(rows, row), id: rows.identifier(row, idColumn) as EventID)
+    let events: [Item] = (0..<rows.count).map { row in
+      (event: RecordedEvent(rows, row), id: rows.identifier(row, idColumn))
     }
     let head = Position(results[0].integer(0, 0))
     let last = events.last?.event.position ?? position
     let seen = events.count < limit ? min(head, lastOfSpan(after: position)) : last
-    return (events, max(last, seen))
+    let end = max(last, seen)
+    return Found(events: events, end: end, isLast: end >= head)
   }
 
   private static func lastOfSpan(after position: Position) -> Position {

@@ -56,6 +56,7 @@ public final class LogTail: Sendable {
     reader = Connection(loop: loop, configuration: reading, report: report)
     let relay = Relay()
     var listening = configuration
+    listening.applicationName += " listener"
     listening.statements = [LogPage.headStatement]
     listening.setup += Self.listen
     listening.notified = { payload in relay.tail?.noted(payload) }

@@ -1,5 +1,5 @@
 public import Accounts
-import EventLog
+public import EventLog
 public import EventLoop
 public import HTTP
 import JSON
@@ -15,30 +15,40 @@ public final class Gateway: Sendable {
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
+    let tail: LogTail
     /// What is wrong with projections.
     public let projectionHealth: ProjectionHealth
+    /// Where projections are looked after.
+    let projectionDesk: ProjectionDesk?
 
-    /// `readiness` knows the connections of all loops; `isTrustedProxy` whose `X-Forwarded-For`
-    /// counts; `report` is told of defects.
+    /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy`
+    /// whose `X-Forwarded-For` counts; `report` is told of defects.
     public init(
       readiness: Readiness,
+      tail: LogTail,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
+      projectionDesk: ProjectionDesk? = nil,
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
       self.readiness = readiness
+      self.tail = tail
       self.projectionHealth = projectionHealth
+      self.projectionDesk = projectionDesk
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
   }
 
+  let loop: EventLoop
   let accounts: Accounts
   let shared: Shared
+  let feedPlaces = FeedPlaces()
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.
   public init(loop: EventLoop, accounts: Accounts, shared: Shared) {
+    self.loop = loop
     self.accounts = accounts
     self.shared = shared
     requestIDs = LoopBound(RequestIDs(), on: loop)
@@ -55,7 +65,25 @@ public final class Gateway: Sendable {
       response = error.response
     }
     response.add("X-Request-Id", requestID)
+    if let stream = response.stream { response.stream = reported(stream, requestID) }
     return response
+  }
+
+  /// The same body; what breaks it off is reported, unless the client has gone.
+  private func reported(
+    _ stream: @escaping Response.Producer,
+    _ requestID: String
+  ) -> Response.Producer {
+    { [shared] writer in
+      do {
+        try await stream(writer)
+      } catch let closed as BodyWriter.Closed {
+        throw closed
+      } catch {
+        shared.report(requestID, "the body was broken off: \(error)")
+        throw error
+      }
+    }
   }
 
   /// The answer to a request that no route sees.
@@ -88,11 +116,11 @@ public final class Gateway: Sendable {
     switch resource {
     case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
     case .user(let id): return try await fetch(request, id: id)
-    case .users:
-      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .difference(let id): return try await difference(request, id: id)
     case .revert(let id, let version):
       return try await revert(version, request, requestID, id: id)
+    case .users:
+      return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
     case .history: return try await history(request)
     case .userHistory(let id): return try await history(request, of: id)
@@ -104,7 +132,11 @@ public final class Gateway: Sendable {
       default: return try await endOtherSessions(request, requestID)
       }
     case .session(let id): return try await endSession(id, request, requestID)
+    case .events: return try await feed(request)
     case .statistics: return try await statistics(request)
+    case .projections: return try await listProjections(request)
+    case .projection(let name, let resource):
+      return try await projection(name, resource, request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

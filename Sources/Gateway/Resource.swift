@@ -15,7 +15,10 @@ enum Resource {
   case audit
   case sessions
   case session(String)
+  case events
   case statistics
+  case projections
+  case projection(String, ProjectionResource)
   case livez
   case readyz
 
@@ -27,7 +30,9 @@ enum Resource {
     case "/v1/users/me/history": self = .history
     case "/v1/audit": self = .audit
     case "/v1/sessions": self = .sessions
+    case "/v1/events": self = .events
     case "/v1/statistics": self = .statistics
+    case "/v1/projections": self = .projections
     case "/livez": self = .livez
     case "/readyz": self = .readyz
     default:
@@ -37,6 +42,8 @@ enum Resource {
         self = .user(id)
       } else if let resource = Self.ofUser(path) {
         self = resource
+      } else if let (name, resource) = ProjectionResource.find(path) {
+        self = .projection(name, resource)
       } else {
         return nil
       }
@@ -46,7 +53,9 @@ enum Resource {
   /// What lies below `/v1/users/me/` and `/v1/users/{id}/` alike.
   private static func ofUser(_ path: Substring) -> Resource? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count > 4, parts[1] == "v1", parts[2] == "users" else { return nil }
+    guard parts.count > 4, parts[0].isEmpty, parts[1] == "v1", parts[2] == "users" else {
+      return nil
+    }
     let id = UserID(String(parts[3]))
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
@@ -67,9 +76,12 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .userHistory, .audit, .statistics, .livez, .readyz: ["GET"]
+    case .user, .difference, .history, .userHistory, .audit, .events, .statistics, .projections,
+      .livez, .readyz:
+      ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]
+    case .projection(_, let resource): resource.methods
     }
   }
 

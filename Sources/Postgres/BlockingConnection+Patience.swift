@@ -23,6 +23,7 @@ extension BlockingConnection {
         isNotified = true
       }
       if isNotified { return true }
+      guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
       switch wait(for: POLLIN, until: deadline, wake: wake) {
       case .readable: try consume()
       case .woken, .late: return false

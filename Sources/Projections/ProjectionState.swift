@@ -125,7 +125,7 @@ public struct ProjectionState: Sendable {
       update projections p set stopped_at = null, stopped_because = null, stopped_time = null
         from before where p.name = before.name
       returning before.stopped_at, before.stopped_because, before.stopped_time,
-                pg_notify('jejak ' || current_schema(), '')
+                pg_notify(('jejak ' || current_schema())::name, '')
       """,
       parameters
     )

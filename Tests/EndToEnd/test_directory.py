@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 from support.client import Person, http, new_email, problem, signed_in
+from support.service import jejak
 from support.threads import Background
 from support.wait import until
 
@@ -138,6 +139,17 @@ def test_pages_follow_one_another_in_both_orders(operator, people, mark):
     assert first.headers["cache-control"] == "private, no-cache"
     head = operator.head("/v1/users", params={"q": mark})
     assert (head.status_code, head.content) == (200, b"")
+
+
+def test_lists_go_on_when_the_directory_is_rebuilt(service, operator, people, mark):
+    before = ids(operator, q=mark, limit=3)
+    for _ in range(2):
+        result = jejak("projection", "rebuild", "directory", url=service.database_url)
+        assert result.returncode == 0, result.stderr
+        assert ids(operator, q=mark, limit=3) == before
+    person = Person(service, f"later{mark}@example.org")
+    assert person.register().status_code == 201
+    until("the directory follows on", lambda: ids(operator, q=f"later{mark}") == [person.id])
 
 
 def test_h13_a_list_repeats_and_skips_nobody_while_others_register(service, operator):

@@ -73,6 +73,27 @@ struct AppendLaneTests {
     #expect(try LogLaws().hold)
   }
 
+  @Test func `keeps the status that an inner event of a chain has made`() async throws {
+    try await withLane { loop, lane, _ in
+      var (user, event) = try TestUser.new()
+      _ = try await lane.append(event)
+      var chain: [NewEvent] = []
+      (user, event) = try TestUser.decide(user, .suspend)
+      chain.append(event)
+      for name in ["Augusta", "Annabella"] {
+        (user, event) = try TestUser.update(user, ["firstName": .string(name)])
+        chain.append(event)
+      }
+      for outcome in await outcomes(chain, loop, lane) { _ = try outcome.get() }
+    }
+    let rows = try TestDatabase.current.session().query(
+      "select status, version, convert_from(document, 'UTF8') from current_users"
+    )
+    #expect(rows.integer(0, 0, as: Int16.self) == User.Status.suspended.rawValue)
+    #expect(rows.integer(0, 1, as: Int32.self) == 4)
+    #expect(rows.string(0, 2)?.contains("Annabella") == true)
+  }
+
   @Test func `lets a chain fall together, and nothing of another user's`() async throws {
     let words = try await withLane { loop, lane, _ in
       let (ada, first) = try TestUser.new("ada@example.com")

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 from support import processes
-from support.client import signed_in
+from support.client import http, signed_in
 from support.load import Load
 from support.log import check_all, check_model, events, new_values
 from support.service import Service, binary, environment, jejak
@@ -168,3 +168,33 @@ def test_a_wrong_table_is_rolled_back_to_what_it_was(database, service):
                  url=database.url).returncode == 0
     gone = jejak("projection", "rollback", "current_users", url=database.url)
     assert gone.returncode == 1 and "previous" in gone.stderr
+
+
+def test_kills_of_the_service_that_runs_it(database, service):
+    """A rebuild asked for over HTTP goes on by itself when the service is there again."""
+    print(f"JEJAK_TEST_SEED={SEED}")
+    dice = random.Random(SEED)
+    key = service.api_key("projections:write")
+    load = Load(service, connections=8, people=8)
+    load.start()
+    load.wait_acknowledged(300)
+    with http(service) as client:
+        answer = client.post("/v1/projections/current_users/rebuilds",
+                             json={"workers": 2, "throttle": 100},
+                             headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 202, answer.text
+    table = live(database)
+    for number in range(3):
+        until("it is at work", lambda: database.value(
+            "select holder is not null and held_until > now() or state = 'done' from rebuilds"))
+        load.wait_acknowledged(dice.randrange(5, 60))
+        service.kill()
+        state, done, error = database.rows(LAST)[0]
+        print(f"kill {number + 1}: {state}, {done} events")
+        assert error is None
+        if state != "done":
+            assert live(database) == table
+        service.start()
+    database.rows("update rebuilds set throttle = null")
+    until("it is done", lambda: database.rows(LAST)[0][0] == "done", 60)
+    settle(load, database)

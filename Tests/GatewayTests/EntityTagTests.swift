@@ -88,7 +88,7 @@ struct MediaTypeTests {
 @Suite("A resource")
 struct ResourceTests {
   @Test(arguments: [
-    ("/v1/users", "POST, OPTIONS"), ("/v1/users/me", "GET, PATCH, HEAD, OPTIONS"),
+    ("/v1/users", "GET, POST, HEAD, OPTIONS"), ("/v1/users/me", "GET, PATCH, HEAD, OPTIONS"),
     ("/v1/users/me/password", "POST, OPTIONS"), ("/v1/users/me/history", "GET, HEAD, OPTIONS"),
     ("/v1/sessions", "GET, POST, DELETE, HEAD, OPTIONS"), ("/v1/sessions/x", "DELETE, OPTIONS"),
     ("/livez", "GET, HEAD, OPTIONS"), ("/readyz", "GET, HEAD, OPTIONS"),

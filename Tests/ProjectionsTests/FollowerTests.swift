@@ -5,7 +5,7 @@ import Projections
 import TestSupport
 import Testing
 
-@Suite("A follower", .database)
+@Suite("A read model", .database)
 struct FollowerTests {
   @Test(arguments: [1, 2, 3, 4])
   func `brought up to date in steps is what a fresh fold gives`(seed: UInt64) async throws {
@@ -14,7 +14,9 @@ struct FollowerTests {
       try await log.append(400, to: lane, on: loop)
     }
     var generator = SplitMix(state: seed)
-    for projection in ReadModels.followers {
+    // The inline one's rows came with the events; its storage must do the same in steps.
+    try TestDatabase.current.session().script("delete from current_users")
+    for projection in ReadModels.all {
       let differences = try Self.differences(of: projection, using: &generator)
       #expect(differences == 0, "\(projection.name), seed \(seed)")
     }

@@ -25,6 +25,7 @@ struct RunnerModelTests {
     print("JEJAK_TEST_SEED=\(seed)")
     try RecordingTables.create()
     let model = try RunnerModel(database: TestDatabase.current, seed: seed)
+    defer { model.close() }
     let head = try await withLoop { loop in
       try await loop.until(within: .seconds(60)) { try model.head() >= RunnerModel.eventsAtLeast }
       model.endTrouble()
@@ -34,7 +35,6 @@ struct RunnerModelTests {
       }
       return head
     }
-    model.close()
     #expect(try RecordingTables.recordedIsLog(to: head))
     #expect(try RecordingTables.countedIsLog(to: head))
     for name in ["recorded", "counted"] { #expect(try state(of: name).stop == nil) }
@@ -120,10 +120,16 @@ private final class RunnerModel: Sendable {
   /// Lets the writers and the trouble end; the runners go on.
   func endTrouble() {
     isTroubled.store(false, ordering: .releasing)
-    for thread in threads.withLock({ $0 }) { thread.join() }
+    let ending = threads.withLock { threads in
+      let ending = threads
+      threads = []
+      return ending
+    }
+    for thread in ending { thread.join() }
   }
 
   func close() {
+    endTrouble()
     let runners = running.withLock { $0 }
     for runner in runners { runner.stop() }
     for runner in runners { runner.join() }

@@ -23,6 +23,22 @@ struct RunnerTests {
     }
   }
 
+  @Test(arguments: [Int64(1), 2, 9])
+  func `takes in large events a few at a time`(bytes: Int64) async throws {
+    // Each has two bytes of payload.
+    try LogWriter.append(20, TestDatabase.current.session())
+    var pace = RunnerPace()
+    pace.batchBytes = bytes
+    pace.poll = .seconds(600)
+    try await withRunner(pace: pace) { loop, _ in
+      for name in ["recorded", "counted"] {
+        try await loop.until { try state(of: name).position == Position(20) }
+      }
+      #expect(try RecordingTables.recordedIsLog(to: 20))
+      #expect(try RecordingTables.countedIsLog(to: 20))
+    }
+  }
+
   @Test(arguments: [1, 2, 7, 64])
   func `stops before an event that it can't take in, and lets the others go on`(
     batch: Int

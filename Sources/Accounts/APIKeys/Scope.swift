@@ -1,10 +1,10 @@
 /// What an API key may be used for; these and no others.
 public enum Scope: String, Hashable, Sendable, CaseIterable {
-  /// Reading any user and their history.
+  /// Reading any user, as they are and as they were.
   case usersRead = "users:read"
   /// Changing any user.
   case usersWrite = "users:write"
-  /// Reading who did what across users.
+  /// Reading who did what: histories and the audit across users.
   case auditRead = "audit:read"
   /// Following the log.
   case eventsRead = "events:read"

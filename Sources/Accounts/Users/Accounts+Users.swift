@@ -23,7 +23,7 @@ extension Accounts {
       byStatus: filter.status != nil,
       byWords: !filter.words.isEmpty
     )
-    let rows = try await read(statement, parameters)
+    let rows = try await readInBulk(statement, parameters)
     return (0..<rows.count).map { row in
       ListedUser(
         position: Position(rows.integer(row, 0)),

@@ -3,13 +3,12 @@ import Postgres
 import Profiles
 
 extension SQL {
-  /// Every statement that `listUsers` gives, and what finds one user by their address.
-  static let users =
-    [History.Order.newestFirst, .oldestFirst].flatMap { order in
-      [false, true].flatMap { byStatus in
-        [false, true].map { listUsers(order, byStatus: byStatus, byWords: $0) }
-      }
-    } + [userByEmail]
+  /// Every statement that `listUsers` gives.
+  static let userLists = [History.Order.newestFirst, .oldestFirst].flatMap { order in
+    [false, true].flatMap { byStatus in
+      [false, true].map { listUsers(order, byStatus: byStatus, byWords: $0) }
+    }
+  }
 
   static let userByEmail = Statement(
     "user_by_email",
@@ -38,9 +37,18 @@ extension SQL {
   ) -> Statement {
     let (comparison, direction) = order == .newestFirst ? ("<", "desc") : (">", "asc")
     let isOfStatus = byStatus ? "and status = $3::smallint" : "and $3::smallint is null"
-    let isInOrder = """
-      registered_position \(comparison) $1::bigint \(isOfStatus)
-      order by registered_position \(direction)
+    // Compared as one, status and position are in the order of their own index alone; the planner
+    // would else walk everyone in search of a status.
+    let isInOrder =
+      byStatus
+      ? """
+      (status, registered_position) \(comparison) ($3::smallint, $1::bigint)
+             and status \(order == .newestFirst ? ">=" : "<=") $3::smallint
+       order by status \(direction), registered_position \(direction)
+      """
+      : """
+      registered_position \(comparison) $1::bigint and $3::smallint is null
+       order by registered_position \(direction)
       """
     let found =
       byWords
@@ -51,14 +59,20 @@ extension SQL {
                  where \(isInOrder) limit \(window)) d
          where words @@ $4::text::tsquery
          order by registered_position \(direction) limit $2::bigint),
+      edge as materialized (
+        select registered_position as last from directory
+         where \(isInOrder) offset \(window) - 1 limit 1),
       far as materialized (
         select user_id, registered_position from directory
-         where words @@ $4::text::tsquery and registered_position + 0 \(comparison) $1::bigint
-           \(isOfStatus) and (select count(*) from near) < $2::bigint
+         where words @@ $4::text::tsquery
+           and registered_position + 0 \(comparison) (select last from edge) \(isOfStatus)
+           and (select count(*) from near) < $2::bigint and exists (select from edge)
          order by registered_position + 0 \(direction) limit $2::bigint),
       found as (
-        select * from near where (select count(*) from near) >= $2::bigint
-        union all select * from far)
+        select * from (
+          select user_id, registered_position from near
+          union all select user_id, registered_position from far) b
+         order by registered_position \(direction) limit $2::bigint)
       """
       : """
       found as (

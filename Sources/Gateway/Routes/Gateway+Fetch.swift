@@ -12,7 +12,12 @@ extension Gateway {
   /// Answers `GET /v1/users/{id}`: to an operator anybody's, to a user their own alone.
   func fetch(_ request: Request, id: UserID) async throws(Problem) -> Response {
     guard request.query == nil else { return try await fetchPast(request, id: id) }
-    return try answer(request, try await asker(request, about: id, scope: .usersRead).user)
+    if Bearer.kind(of: request) == .apiKey {
+      return try answer(request, try await asker(request, about: id, scope: .usersRead).user)
+    }
+    let holder = try await holder(request)
+    guard id == holder.userID else { throw .notFound }
+    return try answer(request, holder)
   }
 
   private func answer(_ request: Request, _ holder: Holder) throws(Problem) -> Response {

@@ -1,5 +1,6 @@
 import Accounts
 import EmbeddedPostgres
+import EventLog
 import EventLoop
 import Gateway
 import Glibc
@@ -16,6 +17,9 @@ import Settings
 final class Service {
   /// Sign-ins and password changes that may wait for a hash.
   private static let hashQueueLimit = 256
+  /// Operators' requests about projections that are carried out at a time, and that may wait.
+  private static let deskThreads = 2
+  private static let deskQueueLimit = 64
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
@@ -29,9 +33,14 @@ final class Service {
   private let shared: Gateway.Shared
   private let pool: WorkerPool
   private let chains: Chains
+  private let tail: LogTail
   private let loops: [ServingLoop]
   /// The runner of the projections, from when the database is ready.
   private var followers: Followers?
+  /// The rebuilds that the service runs, from when the database is ready.
+  private var rebuilder: Rebuilder?
+  /// The threads in which operators' requests about projections are carried out.
+  private let deskPool: WorkerPool
 
   init(_ settings: Settings, schema: ProfileSchema) throws {
     self.settings = settings
@@ -55,14 +64,7 @@ final class Service {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
     database = try Database(settings, create: true)
-    let proxies = settings.trustedProxies
-    shared = Gateway.Shared(
-      readiness: Readiness(),
-      isTrustedProxy: { proxies.contains(address: $0) },
-      report: { requestID, message in
-        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
-      }
-    )
+    deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
     let rules = Accounts.Rules(
@@ -71,6 +73,19 @@ final class Service {
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
     )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    tail = LogTail(loop: eventLoops[0], target: database.serviceTarget) { reason in
+      logger.warning("database connection", ["reason": .string(reason)])
+    }
+    let proxies = settings.trustedProxies
+    shared = Gateway.Shared(
+      readiness: Readiness(),
+      tail: tail,
+      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
+      isTrustedProxy: { proxies.contains(address: $0) },
+      report: { requestID, message in
+        logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
+      }
+    )
     chains = Chains(
       loop: eventLoops[0],
       target: database.serviceTarget,
@@ -117,13 +132,17 @@ final class Service {
   /// Every loop is drained before any ends: they append through one of them.
   private func stop() {
     followers?.stop()
+    rebuilder?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
     chains.close()
+    tail.close()
     for loop in loops { loop.stop() }
     for loop in loops { loop.join() }
     followers?.join()
+    rebuilder?.join()
+    deskPool.close()
   }
 
   /// Says where it listens, as soon as nothing is known that it can never serve.
@@ -146,16 +165,18 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
-            + Runner.connectionCount
+            + LogTail.connectionCount + Runner.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
+        tail.open()
         for loop in loops { loop.openConnections() }
         followers = try Followers(
           target: database.serviceTarget,
           health: shared.projectionHealth,
           logger: logger
         )
+        rebuilder = try Rebuilder(target: database.serviceTarget, logger: logger)
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true

@@ -73,8 +73,8 @@ extension User {
       }
     }
     if !checked.isEmpty { check.refuseOversize(result) }
-    let errors = reader.errors + check.errors
-    guard errors.isEmpty else { throw .invalid(errors) }
+    let errors = (reader.errors + check.errors).prefix(FieldError.maximumCount)
+    guard errors.isEmpty else { throw .invalid(Array(errors)) }
     return checked.filter { $0.old != $0.new }
   }
 }

@@ -102,8 +102,10 @@ struct RangeFold<P: Projection>: ~Copyable {
     }
   }
 
-  /// Marks the range as done. Where another process has done it meanwhile, or taken the rebuild
-  /// over, nothing of this transaction stays.
+  /// Marks the range as done.
+  ///
+  /// Where another process has done it meanwhile, or taken the rebuild over, nothing of this
+  /// transaction stays.
   private func finish(_ range: RebuildRange, events: Int64, rows: Int64) throws {
     try RebuildLease.check(rebuild, connect, exclusive: false, writer)
     var parameters = Parameters()

@@ -75,6 +75,33 @@ public struct Rebuild: ~Copyable {
     return try record(rebuild.id)
   }
 
+  /// Takes over a rebuild that is the service's and nobody's at the moment: gives it up where that
+  /// is wanted, begins anew where the definition has another revision by now, and runs it; nil
+  /// where another process was faster, or there is nothing to run.
+  public func serve(
+    _ rebuild: RebuildRecord,
+    observe: (RebuildProgress) -> Bool
+  ) throws -> RebuildRecord? {
+    guard let projection = ReadModels.named(rebuild.projection),
+      let held = try takeOver(rebuild)
+    else { return nil }
+    if held.wanted == "cancel" {
+      try giveUp(held)
+      return try record(held.id)
+    }
+    guard held.revision != projection.revision else {
+      return try run(held, of: projection, observe: observe)
+    }
+    var options = RebuildOptions()
+    options.workers = held.workers
+    options.throttle = held.throttle
+    options.isDryRun = held.isDryRun
+    options.isInService = true
+    try giveUp(held)
+    _ = try RebuildOrders.insert(projection, options, session)
+    return nil
+  }
+
   /// Runs the rebuild that this process holds until it ends, or until `observe`, which is called
   /// several times a second, answers false; what has become of it.
   ///

@@ -1,3 +1,4 @@
+public import EventLog
 public import Profiles
 
 /// What a rebuild is asked for with; nil leaves what an open one has, or takes the default.
@@ -18,7 +19,7 @@ public struct RebuildOptions: Sendable {
   /// Whether the service runs it.
   public var isInService = false
   /// The API key of who asks.
-  public var requestedBy: UserID?
+  public var requestedBy: Identifier<Actor.Operator>?
 
   /// The defaults.
   public init() {}

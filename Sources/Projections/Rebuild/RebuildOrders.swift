@@ -39,6 +39,36 @@ public enum RebuildOrders {
     return id
   }
 
+  /// Asks for a rebuild, as part of a transaction; one that was begun for another revision of the
+  /// definition, and that nobody is at, is given up first.
+  public static func request(
+    _ projection: any Projection.Type,
+    _ options: RebuildOptions,
+    _ connection: borrowing BlockingConnection
+  ) throws -> RebuildID {
+    if let open = try RebuildRecord.open(of: projection.name, connection, lock: true) {
+      guard open.revision != projection.revision, !open.isHeld else {
+        throw ProjectionError.busy(projection.name)
+      }
+      try cancel(open, connection)
+    }
+    return try insert(projection, options, connection)
+  }
+
+  /// Rebuilds that are the service's to run, or to give up, and that nobody is at.
+  public static func due(_ connection: borrowing BlockingConnection) throws -> [RebuildRecord] {
+    let rows = try connection.query(
+      """
+      select \(RebuildRecord.columns) from rebuilds
+       where state not in ('done', 'cancelled') and held_until < clock_timestamp()
+         and (wanted = 'cancel'
+              or in_service and wanted = 'run' and state not in ('failed', 'differs'))
+       order by created_at
+      """
+    )
+    return (0..<rows.count).map { RebuildRecord(rows, $0) }
+  }
+
   /// Lets an open rebuild go on, with these options.
   public static func adopt(
     _ id: RebuildID,

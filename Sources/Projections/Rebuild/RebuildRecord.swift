@@ -159,17 +159,19 @@ public struct RebuildRecord: Sendable {
     return (0..<rows.count).map { RebuildRecord(rows, $0) }
   }
 
-  /// The one that is open, of which there is one at most.
+  /// The one that is open, of which there is one at most; with `lock`, it stays as it is until the
+  /// transaction ends.
   public static func open(
     of projection: String,
-    _ connection: borrowing BlockingConnection
+    _ connection: borrowing BlockingConnection,
+    lock: Bool = false
   ) throws -> RebuildRecord? {
     var parameters = Parameters()
     parameters.add(projection)
     let rows = try connection.query(
       """
       select \(columns) from rebuilds
-       where projection = $1::text and state not in ('done', 'cancelled')
+       where projection = $1::text and state not in ('done', 'cancelled') \(lock ? "for update" : "")
       """,
       parameters
     )

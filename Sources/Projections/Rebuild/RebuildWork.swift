@@ -2,8 +2,9 @@ import EventLog
 import Postgres
 import Profiles
 
-/// The work of a rebuild, phase by phase, in a thread of its own. It begins where an earlier
-/// process left off: what is done is known from the tables alone.
+/// The work of a rebuild, phase by phase, in a thread of its own.
+///
+/// It begins where an earlier process left off: what is done is known from the tables alone.
 struct RebuildWork<P: Projection>: ~Copyable {
   /// Events that may be left for the exchange, while everyone waits.
   static var finalRoundLimit: Int64 { 200 }

@@ -32,14 +32,22 @@ public struct Rollback: ~Copyable {
   }
 
   /// Rolls back; throws where no previous table is kept, or a rebuild is under way.
-  public func run(_ projection: any Projection.Type) throws -> Report {
+  ///
+  /// `note` is part of the transaction that exchanges the tables.
+  public func run(
+    _ projection: any Projection.Type,
+    note: (borrowing BlockingConnection, Report) throws -> Void = { _, _ in }
+  ) throws -> Report {
     guard try RebuildLease.lock(projection.name, session) else {
       throw ProjectionError.busy(projection.name)
     }
-    return try rollBack(projection)
+    return try rollBack(projection, note)
   }
 
-  private func rollBack<P: Projection>(_: P.Type) throws -> Report {
+  private func rollBack<P: Projection>(
+    _: P.Type,
+    _ note: (borrowing BlockingConnection, Report) throws -> Void
+  ) throws -> Report {
     guard try previous(P.self) != nil else {
       throw ProjectionError.impossible("no previous table of \(P.name) is kept")
     }
@@ -47,7 +55,7 @@ public struct Rollback: ~Copyable {
     while true {
       if P.mode == .inline { try bringUpToDate(P.self) }
       do {
-        return try exchange(P.self)
+        return try exchange(P.self, note)
       } catch let failure as BlockingConnection.Failure
         where failure.sqlState == "55P03" && attempt < Self.lockAttempts
       {
@@ -109,7 +117,10 @@ public struct Rollback: ~Copyable {
     }
   }
 
-  private func exchange<P: Projection>(_: P.Type) throws -> Report {
+  private func exchange<P: Projection>(
+    _: P.Type,
+    _ note: (borrowing BlockingConnection, Report) throws -> Void
+  ) throws -> Report {
     var begin = Instant.now()
     let (held, revision) = try session.transaction { () throws -> (Int64, Int32) in
       begin = Instant.now()
@@ -131,6 +142,10 @@ public struct Rollback: ~Copyable {
         displaced: last,
         revision: kept.revision,
         session
+      )
+      try note(
+        session,
+        Report(position: held, revision: kept.revision, pause: .now() - begin)
       )
       return (held, kept.revision)
     }

@@ -33,7 +33,7 @@ extension Projection {
   /// tries its event once more.
   static func advance(
     _ connection: borrowing BlockingConnection,
-    _ page: inout LogPage,
+    _ page: inout LogStretch,
     count: Int,
     retrying: Bool
   ) throws -> Advance {
@@ -79,7 +79,7 @@ extension Projection {
   static func isolate(
     _ poison: Poison,
     _ connection: borrowing BlockingConnection,
-    _ page: inout LogPage,
+    _ page: inout LogStretch,
     retrying: Bool
   ) throws -> Poison? {
     var poison = poison

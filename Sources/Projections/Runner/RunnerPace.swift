@@ -10,13 +10,15 @@ public struct RunnerPace: Sendable {
   /// How long a lease holds without being renewed.
   public var lease = Duration.seconds(5)
   /// How long a small answer may take before the connection counts as lost.
-  public var patience = Duration.seconds(1)
+  public var patience = Duration.milliseconds(750)
   /// How long the statements of a step may take; a batch that takes longer is made smaller.
   public var stepTimeout = Duration.seconds(5)
   /// How long a step waits for a lock, while the other followers wait for it.
   public var lockTimeout = Duration.milliseconds(500)
   /// Events in a batch.
   public var batch = 2_000
+  /// Bytes of payload after which a batch takes no further event.
+  public var batchBytes: Int64 = 16 << 20
   /// Pauses after a failure, from the first to the longest, each twice the one before.
   public var firstPause = Duration.milliseconds(100)
   /// The longest of them.

@@ -23,7 +23,7 @@ struct RunnerSession: ~Copyable {
   private let lease: RunnerLease
   private let stopping: WakeUp
   private let report: (Runner.Report) -> Void
-  private var page: LogPage
+  private var page: LogStretch
   private var fortunes: [String: Fortune] = [:]
   private var isLeading = false
   private var nextHeartbeat = Instant.now()
@@ -48,7 +48,7 @@ struct RunnerSession: ~Copyable {
     self.lease = lease
     self.stopping = stopping
     self.report = report
-    page = LogPage(limit: pace.batch)
+    page = LogStretch(pace)
   }
 
   /// Goes on until it is told to stop; throws where the connection is lost.
@@ -81,7 +81,7 @@ struct RunnerSession: ~Copyable {
     isLeading = leads
     report(.leads(leads))
     if leads {
-      let channel = try connection.query("select quote_ident('jejak ' || current_schema())")
+      let channel = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
       try connection.script("listen \(channel.string(0, 0) ?? "")")
       for follower in followers {
         fortunes[follower.name] = Fortune(batch: pace.batch, retries: true)
@@ -101,16 +101,16 @@ struct RunnerSession: ~Copyable {
         var fortune = fortunes[name], fortune.restsUntil <= .now(),
         state.stop == nil || fortune.retries
       else { continue }
-      if try step(follower, stoppedAt: state.stop, &fortune) { hasMore = true }
+      if try step(follower, at: state, &fortune) { hasMore = true }
       fortunes[name] = fortune
     }
     return hasMore
   }
 
-  /// One step; true where a full batch was taken in, so that there may be more.
+  /// One step from `state`; true where it was not large enough to take in all there was.
   private mutating func step(
     _ follower: any Projection.Type,
-    stoppedAt stop: ProjectionState.Stop?,
+    at state: ProjectionState,
     _ fortune: inout Fortune
   ) throws -> Bool {
     let retries = fortune.retries
@@ -119,10 +119,9 @@ struct RunnerSession: ~Copyable {
       fortune.failures = 0
       fortune.retries = false
       guard case .applied(let count) = step else { return false }
-      if let stop { report(.resumed(follower.name, stop.position)) }
-      let isFull = count >= fortune.batch || retries
+      if let stop = state.stop { report(.resumed(follower.name, stop.position)) }
       fortune.batch = min(pace.batch, fortune.batch * 2)
-      return isFull
+      return count < state.lag
     } catch let poison as Poison {
       let stop = try follower.isolate(poison, connection, &page, retrying: retries)
       fortune.retries = false

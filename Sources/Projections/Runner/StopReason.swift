@@ -14,7 +14,7 @@ enum StopReason {
       guard !failure.isConnectionLost, let state = failure.sqlState else { return nil }
       if passing.contains(String(state.prefix(2))) { return nil }
       return String(failure.safeDescription.prefix(lengthLimit))
-    case let hole as LogPage.Hole:
+    case let hole as LogStretch.Hole:
       return "the log has a hole: no event at position \(hole.missing)"
     case let error as ProjectionError:
       return String(error.description.prefix(lengthLimit))

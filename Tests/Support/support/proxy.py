@@ -21,6 +21,7 @@ class CuttingProxy:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.cut = threading.Event()
+        self.links = []
         self._lock, self._markers, self._lose = threading.Lock(), None, None
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -30,6 +31,16 @@ class CuttingProxy:
         with self._lock:
             self.cut.clear()
             self._markers, self._lose = (data, data.hex().encode()), lose
+
+    def silence(self, marker):
+        """Lets no more bytes through on the connections that began with `marker`; how many.
+
+        They stay open, as when a machine between the two has forgotten them.
+        """
+        silent = [link for link in self.links if marker.encode() in link.beginning]
+        for link in silent:
+            link.silent.set()
+        return len(silent)
 
     def _accept(self):
         while True:
@@ -42,7 +53,9 @@ class CuttingProxy:
             except OSError:
                 client.close()
                 continue
-            Link(self, client, server).run()
+            link = Link(self, client, server)
+            self.links.append(link)
+            link.run()
 
     def claim(self, window):
         """What to lose, where this window of bytes has the marker and nobody was cut yet."""
@@ -61,7 +74,7 @@ class Link:
 
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
-        self.doomed = threading.Event()
+        self.doomed, self.silent, self.beginning = threading.Event(), threading.Event(), b""
         for end in (client, server):
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -73,6 +86,9 @@ class Link:
         window = b""
         with contextlib.suppress(OSError):
             while data := self.client.recv(65536):
+                if self.silent.is_set():
+                    continue
+                self.beginning = (self.beginning + data)[:4096]
                 window = (window + data)[-131072:]
                 lose = self.proxy.claim(window)
                 if lose == "request":
@@ -87,6 +103,8 @@ class Link:
         held = b""
         with contextlib.suppress(OSError):
             while data := self.server.recv(65536):
+                if self.silent.is_set():
+                    continue
                 held += data
                 if self.doomed.is_set():
                     if held.endswith(COMMITTED):

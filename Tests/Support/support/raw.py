@@ -92,12 +92,12 @@ class Connection:
         return response
 
     def _chunks(self):
-        body = b""
+        chunks = []
         while size := int(self._until(b"\r\n").split(b";")[0], 16):
-            body += self._exactly(size)
+            chunks.append(self._exactly(size))
             self._until(b"\r\n")
         self._until(b"\r\n")
-        return body
+        return b"".join(chunks)
 
     def ask(self, data, head_only=False):
         self.send(data)

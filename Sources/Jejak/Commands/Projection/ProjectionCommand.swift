@@ -1,3 +1,4 @@
+import Projections
 import Settings
 
 /// The command `jejak projection VERB [NAME]`.
@@ -27,6 +28,10 @@ enum ProjectionCommand: Command {
     if !verb.takesName, name != nil { throw UsageError("\(verb.name) takes no name") }
     if verb.takesName, name == nil {
       throw UsageError("missing argument; usage: jejak projection \(verb.synopsis)")
+    }
+    // A wrong name is told before a database is looked for.
+    if let name, ReadModels.named(name) == nil {
+      throw UsageError("there is no projection '\(name)'; see jejak projection list")
     }
     let settings = try Settings(arguments)
     return try Database.withReady(settings) { database in

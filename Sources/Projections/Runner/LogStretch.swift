@@ -5,7 +5,7 @@ import Postgres
 ///
 /// Events never change, and what is committed has no hole, so it doesn't matter in which
 /// transaction they were read.
-struct LogPage {
+struct LogStretch {
   /// The log lacks an event between two others.
   struct Hole: Error {
     let missing: Position
@@ -13,10 +13,13 @@ struct LogPage {
 
   /// Events read at a time.
   private let limit: Int
+  /// Bytes of payload after which no further event is read.
+  private let byteLimit: Int64
   private var events: [RecordedEvent] = []
 
-  init(limit: Int) {
-    self.limit = limit
+  init(_ pace: RunnerPace) {
+    limit = pace.batch
+    byteLimit = pace.batchBytes
   }
 
   /// The events after `position`, at most `count`; empty where there is none yet.
@@ -46,10 +49,15 @@ struct LogPage {
     var parameters = Parameters()
     parameters.add(position.rawValue)
     parameters.add(Int64(limit))
+    parameters.add(byteLimit)
     let rows = try connection.query(
       """
-      select \(RecordedEvent.columns) from events
-       where position > $1::bigint order by position limit $2::bigint
+      select \(RecordedEvent.columns) from (
+        select *, sum(octet_length(payload)) over (order by position rows unbounded preceding)
+                  - octet_length(payload) as bytes_before
+          from (select * from events
+                 where position > $1::bigint order by position limit $2::bigint) page) measured
+       where bytes_before is null or bytes_before < $3::bigint order by position
       """,
       parameters
     )

@@ -1,0 +1,85 @@
+import Accounts
+public import EventLoop
+import Postgres
+import Projections
+
+/// Where operators' requests about projections are carried out: in threads of their own, with a
+/// connection for each, since they are rare and may take their time.
+public final class ProjectionDesk: Sendable {
+  private let pool: WorkerPool
+  private let target: String
+
+  /// A desk with connections to `target`, in the threads of `pool`.
+  public init(target: String, pool: WorkerPool) {
+    self.target = target
+    self.pool = pool
+  }
+
+  /// What each session begins with.
+  static let setup = [
+    "set role jejak_service", "set statement_timeout = '20s'", "set lock_timeout = '10s'",
+    "set timezone = 'UTC'",
+  ]
+
+  /// Runs `work` with a connection.
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable (borrowing BlockingConnection) throws -> Value
+  ) async throws(Problem) -> Value {
+    let target = target
+    return try await perform {
+      let connection = try BlockingConnection(
+        target: target,
+        applicationName: "jejak projections",
+        setup: Self.setup
+      )
+      return try work(connection)
+    }
+  }
+
+  /// Rolls a projection back; `note` is part of the transaction that does.
+  func rollBack(
+    _ projection: any Projection.Type,
+    note: @escaping @Sendable (borrowing BlockingConnection, Rollback.Report) throws -> Void
+  ) async throws(Problem) -> Rollback.Report {
+    let target = target
+    return try await perform {
+      try Rollback(target: target, setup: ["set role jejak_service"]).run(projection, note: note)
+    }
+  }
+
+  private func perform<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+  ) async throws(Problem) -> Value {
+    let result: Result<Value, any Error>
+    do {
+      result = try await pool.run { () -> Result<Value, any Error> in Result { try work() } }
+    } catch {
+      throw .overloaded()
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw Self.problem(error)
+    }
+  }
+
+  private static func problem(_ error: any Error) -> Problem {
+    switch error {
+    case let problem as Problem: return problem
+    case let failure as BlockingConnection.Failure:
+      if failure.isConnectionLost { return .unavailable("Nothing was changed.") }
+      // The receipt is there: the same request is being carried out, or was.
+      if failure.sqlState == "23505" { return Problem(.receiptExists) }
+      return .failed(failure.safeDescription)
+    case ProjectionError.busy(let name):
+      return Problem(
+        409,
+        "rebuild-under-way",
+        "The projection is being rebuilt.",
+        detail: "A rebuild of \(name) is under way or waits; wait for it, resume or cancel it."
+      )
+    case let error as ProjectionError:
+      return Problem(409, "not-possible", "This can't be done now.", detail: "\(error)")
+    default: return .failed("\(error)")
+    }
+  }
+}

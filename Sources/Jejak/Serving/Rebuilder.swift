@@ -1,0 +1,116 @@
+import EventLoop
+import Logging
+import Postgres
+import Profiles
+import Projections
+import Synchronization
+
+/// Runs in this process the rebuilds that were asked for over HTTP; what another process has left
+/// behind goes on here.
+final class Rebuilder: Sendable {
+  /// The pause between two looks for rebuilds.
+  private static let interval = Duration.seconds(1)
+
+  private struct State {
+    var isStopping = false
+    /// The projections that are being rebuilt here.
+    var running: [String: LoopThread] = [:]
+    var ended: [LoopThread] = []
+  }
+
+  private let target: String
+  private let logger: Logger
+  private let state = Mutex(State())
+  private let woken = Semaphore()
+  private let thread = Mutex<LoopThread?>(nil)
+
+  /// Starts to look for rebuilds in a database that has the right schema.
+  init(target: String, logger: Logger) throws {
+    self.target = target
+    self.logger = logger
+    let started = try LoopThread(name: "rebuilder") { [self] in watch() }
+    thread.withLock { $0 = started }
+  }
+
+  /// Tells running rebuilds to wait; the next process goes on with them.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    woken.signal()
+  }
+
+  func join() {
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  private func watch() {
+    while !isStopping {
+      do {
+        let connection = try BlockingConnection(
+          target: target,
+          applicationName: "jejak rebuilder",
+          setup: ["set role jejak_service"],
+          patience: .seconds(10)
+        )
+        while !isStopping {
+          for rebuild in try RebuildOrders.due(connection) { start(rebuild) }
+          reap()
+          _ = woken.wait(atMost: Self.interval)
+        }
+      } catch {
+        // The other connections tell what is wrong with the database.
+        _ = woken.wait(atMost: Self.interval)
+      }
+    }
+    let threads = state.withLock { Array($0.running.values) + $0.ended }
+    for thread in threads { thread.join() }
+  }
+
+  /// Waits for the threads that are about to end.
+  private func reap() {
+    let ended = state.withLock { state in
+      let ended = state.ended
+      state.ended = []
+      return ended
+    }
+    for thread in ended { thread.join() }
+  }
+
+  /// Runs a rebuild in a thread of its own, unless its projection is at it.
+  private func start(_ rebuild: RebuildRecord) {
+    let name = rebuild.projection
+    state.withLock { state in
+      guard !state.isStopping, state.running[name] == nil else { return }
+      // A thread that can't be had is asked for again with the next look.
+      state.running[name] = try? LoopThread(name: "rebuild-\(name)") { [self] in
+        run(rebuild)
+        self.state.withLock { state in
+          if let thread = state.running.removeValue(forKey: name) { state.ended.append(thread) }
+        }
+      }
+    }
+  }
+
+  private func run(_ rebuild: RebuildRecord) {
+    let (name, id) = (LogValue.string(rebuild.projection), LogValue.string("\(rebuild.id)"))
+    do {
+      let session = try Rebuild(target: target, setup: ["set role jejak_service"])
+      let result = try session.serve(rebuild) { (_: RebuildProgress) -> Bool in !isStopping }
+      guard let result else { return }
+      logger.notice(
+        "a rebuild has come to rest",
+        ["projection": name, "rebuild": id, "state": .string(result.state.rawValue)]
+      )
+    } catch {
+      let reason = (error as? BlockingConnection.Failure)?.safeDescription ?? "\(error)"
+      logger.error(
+        "a rebuild was interrupted",
+        ["projection": name, "rebuild": id, "reason": .string(reason)]
+      )
+    }
+  }
+}

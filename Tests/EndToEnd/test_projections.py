@@ -1,0 +1,128 @@
+"""The projections that follow the log, as an operator sees them: list, resume, readyz."""
+
+import json
+
+import pytest
+from support.client import http, signed_in
+from support.projections import append_poison, check_followers, mend_poison, wait_caught_up
+from support.service import Service, jejak
+from support.wait import until
+
+
+@pytest.fixture
+def alone(fresh_database):
+    """A service on a database of its own."""
+    with Service(fresh_database.url) as service:
+        yield service
+
+
+def listed(database):
+    """What `projection list --json` says of each projection, by name."""
+    result = jejak("projection", "list", "--json", url=database.url)
+    assert result.returncode == 0, result.stderr
+    return {entry["name"]: entry for entry in json.loads(result.stdout)}
+
+
+def ready(service):
+    with http(service) as client:
+        response = client.get("/readyz")
+        assert response.status_code == 200
+        return response.json()
+
+
+def test_followers_are_what_the_log_adds_up_to(alone, fresh_database):
+    for number in range(5):
+        person = signed_in(alone, firstName=f"Ada {number}")
+        person.patch({"firstName": "Grace"})
+    check_followers(fresh_database)
+    states = listed(fresh_database)
+    assert list(states) == ["current_users", "audit_entries", "directory", "statistics"]
+    assert {state["state"] for state in states.values()} == {"running"}
+    assert {state["lag"] for state in states.values()} == {0}
+    assert {state["position"] for state in states.values()} == {15}
+    assert states["current_users"]["mode"] == "inline"
+    assert states["audit_entries"]["rows"] == 15
+    assert ready(alone) == {"status": "ok"}
+
+
+@pytest.mark.parametrize("mended_by", ["resume", "restart"])
+def test_g7_i8_a_poison_event_stops_its_projection_alone(alone, fresh_database, mended_by):
+    person = signed_in(alone)
+    wait_caught_up(fresh_database)
+    # The second sign-in, at position 4, is refused by the table of one projection alone.
+    fresh_database.rows("alter table statistics add constraint poison check (sign_ins < 2)")
+    signed_in(alone)
+    signed_in(alone)
+    until("readyz says what has stopped", lambda: ready(alone)["status"] == "degraded")
+    wait_caught_up(fresh_database, ["audit_entries", "directory"])
+    until("readyz knows the lag", lambda: ready(alone)["projections"][0]["lag"] == 3)
+    assert ready(alone)["projections"] == [{
+        "name": "statistics", "state": "stopped", "position": 3, "lag": 3,
+        "error": {"position": 4, "reason": "SQLSTATE 23514: refused"}}]
+    states = listed(fresh_database)
+    assert states["statistics"]["state"] == "stopped"
+    assert states["statistics"]["error"]["position"] == 4
+    assert states["directory"]["state"] == states["audit_entries"]["state"] == "running"
+    text = jejak("projection", "list", url=fresh_database.url).stdout
+    assert "statistics stopped at position 4" in text
+    assert "jejak projection resume statistics" in text
+    # Nothing was skipped: what it holds ends just before the event.
+    assert fresh_database.value("select sum(events) from statistics") == 3
+    assert person.get().status_code == 200
+
+    fresh_database.rows("alter table statistics drop constraint poison")
+    if mended_by == "restart":
+        alone.restart()
+    else:
+        result = jejak("projection", "resume", "statistics", url=fresh_database.url)
+        assert result.returncode == 0 and "position 4" in result.stdout
+    until("readyz is well again", lambda: ready(alone) == {"status": "ok"})
+    check_followers(fresh_database)
+    [line] = [line for line in alone.stderr().splitlines() if "a projection has stopped" in line]
+    assert json.loads(line)["position"] == 4
+
+
+def test_an_event_of_a_later_release_stops_those_who_read_it(alone, fresh_database):
+    person = signed_in(alone)
+    poison = append_poison(fresh_database, person.id)
+    signed_in(alone)
+    names = {"directory", "statistics"}
+    until("both have stopped", lambda: names == {
+        trouble["name"] for trouble in ready(alone).get("projections", [])})
+    wait_caught_up(fresh_database, ["audit_entries"])
+    for name in names:
+        state = listed(fresh_database)[name]
+        assert state["position"] == poison - 1
+        assert "FromTheFuture" in state["error"]["reason"]
+    mend_poison(fresh_database)
+    for name in names:
+        assert jejak("projection", "resume", name, url=fresh_database.url).returncode == 0
+    until("readyz is well again", lambda: ready(alone) == {"status": "ok"})
+    check_followers(fresh_database)
+
+
+def test_resume_says_what_it_does(alone, fresh_database):
+    result = jejak("projection", "resume", "directory", url=fresh_database.url)
+    assert result.returncode == 0 and "nothing to do" in result.stdout
+    result = jejak("projection", "resume", "directory", "--json", url=fresh_database.url)
+    assert json.loads(result.stdout) == {
+        "projection": "directory", "resumed": False, "position": None}
+    result = jejak("projection", "resume", "nonsense", url=fresh_database.url)
+    assert result.returncode == 2 and "nonsense" in result.stderr
+
+
+def test_a_changed_definition_is_told_and_the_service_goes_on(alone, fresh_database):
+    alone.stop()
+    fresh_database.rows("update projections set revision = 9 where name = 'directory'")
+    alone.start()
+    until("readyz says so", lambda: "projections" in ready(alone))
+    answer = ready(alone)
+    assert answer["status"] == "ok"
+    [told] = answer["projections"]
+    assert told["name"] == "directory" and told["state"] == "rebuild-due"
+    assert "a rebuild is due" in alone.stderr()
+    state = listed(fresh_database)["directory"]
+    assert state["state"] == "rebuild-due"
+    assert (state["revision"], state["definedRevision"]) == (9, 1)
+    signed_in(alone)
+    check_followers(fresh_database)
