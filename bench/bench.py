@@ -357,7 +357,8 @@ def audit(service, seconds):
     """One field, one actor, one month of 5,000,000 entries; the baseline is the bar, 50 ms.
 
     The figure is the slowest median of all questions; each, and with BENCH_PLANS its plan, is told
-    on standard error. It runs on a service of its own, whose log is made for it.
+    on standard error, and so is an export of all entries: its rate, and the memory that the service
+    has taken for it. It runs on a service of its own, whose log is made for it.
     """
     with tempfile.TemporaryDirectory(prefix="jejak-audit-") as directory:
         os.chmod(directory, 0o755)
@@ -369,6 +370,8 @@ def audit(service, seconds):
             slowest = max(ask_audit(own, name, question, order, bounds[0], bounds[1] - 1)
                           for name, question in AUDIT_QUESTIONS.items()
                           for order in ("desc", "asc"))
+            for form in ("application/x-ndjson", "text/csv"):
+                export_audit(own, form)
         finally:
             own.stop()
     return {"ours": slowest, "baseline": 50, "ratio": slowest / 50, "unit": "ms"}
@@ -388,6 +391,27 @@ def ask_audit(service, name, question, order, first, last):
         if not line.startswith("Time:"):
             print(f"    {line}", file=sys.stderr)
     return median
+
+
+def export_audit(service, form):
+    """Reads all entries over HTTP, and tells how fast, and by how much the service has grown."""
+    key = subprocess.run(
+        [BINARY, "apikey", "create", "--name", "bench", "--scope", "audit:read", "--data-dir",
+         service.data], capture_output=True, text=True, check=True).stdout.strip()
+    request = urllib.request.Request(
+        f"{service.url}/v1/audit", headers={"Authorization": f"Bearer {key}", "Accept": form})
+    before, most, size, began = service.resident(), 0.0, 0, time.monotonic()
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        number = 0
+        while piece := answer.read(1 << 20):
+            size += len(piece)
+            number += 1
+            if number % 10 == 1:
+                most = max(most, service.resident())
+    elapsed = time.monotonic() - began
+    print(f"bench: audit, export as {form}: {AUDIT_ENTRIES / elapsed:.0f} entries/s, "
+          f"{size / elapsed / 1e6:.0f} MB/s, {size / 1e6:.0f} MB, the service grew by "
+          f"{most - before:.1f} MiB", file=sys.stderr)
 
 
 # Not part of a run without names: it takes minutes to make its log.
