@@ -5,6 +5,7 @@ speed drifts, and so each side is run in turn, three times, and the medians are 
 """
 
 import argparse
+import contextlib
 import ctypes
 import ctypes.util
 import json
@@ -28,6 +29,11 @@ CONNECTIONS = 64
 CLIENTS = 32
 ROUNDS = 3
 CORES = os.cpu_count() or 1
+# Events of the log that rebuilds are measured on; more with --events.
+LARGE_LOG = 1_000_000
+# Updates a second beside a rebuild, and how that is asked for.
+UPDATE_RATE = 2_000
+REBUILD_UNDER_LOAD = ["--workers", "1"]
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -79,16 +85,26 @@ class Service:
             self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
         return json.load(urllib.request.urlopen(request, timeout=30))
 
-    def seed(self):
+    def seed(self, users=USERS):
         self.post("/v1/users", {"email": "first@example.com", "password": PASSWORD})
         seed = (ROOT / "bench/seed.sql").read_text()
         # The person who registered over HTTP has given the others a password hash.
         self.sql("create table bench_hash as select * from credentials;"
-                 "truncate events, current_users, email_claims, sessions, credentials;"
+                 "truncate events, current_users, email_claims, sessions, credentials,"
+                 " audit_entries, directory, statistics;"
+                 "update projections set position = 0, stopped_at = null, "
+                 "stopped_because = null, stopped_time = null where position is not null;"
                  "insert into credentials select * from bench_hash; drop table bench_hash;"
                  + seed.replace("c;\n", "c;\ndelete from credentials c where not exists "
                                 "(select 1 from current_users u where u.user_id = c.user_id);\n", 1),
-                 users=USERS)
+                 users=users)
+
+    def follow(self):
+        """Brings the followers up to date at once, so that they don't do it beside a measurement."""
+        for name in ("audit_entries", "directory", "statistics"):
+            subprocess.run([BINARY, "projection", "rebuild", name, "--accept-differences",
+                            "--data-dir", self.data], capture_output=True, check=True)
+            self.sql(f"select drop_projection_table('{name}', 'previous')")
 
     def cpu(self):
         """CPU seconds used so far, by process, of the service and of PostgreSQL."""
@@ -271,22 +287,100 @@ def history(service, seconds):
 
 def rebuild(service, seconds):
     """Events a second into a new current_users; the baseline copies them to /dev/null, sorted."""
+    return compare(lambda: {"rate": rebuilt(service)["rate"]}, lambda: copied(service),
+                   "events/s")
+
+
+def rebuild_workers(service, seconds):
+    """The same with twice as many workers as cores, beside one."""
+    return compare(lambda: {"rate": rebuilt(service, "--workers", str(2 * CORES))["rate"]},
+                   lambda: rebuilt(service, "--workers", "1")["rate"], "events/s")
+
+
+def copied(service):
+    """Events a second out of the log, sorted as a fold wants them."""
     events = int(service.sql("select count(*) from events"))
+    began = time.monotonic()
+    subprocess.run(["psql", "-Xq", "-c", "copy (select * from events order by user_id, stream, "
+                    "version) to stdout", service.database], stdout=subprocess.DEVNULL, check=True)
+    return events / (time.monotonic() - began)
 
-    def baseline():
-        began = time.monotonic()
-        subprocess.run(["psql", "-Xq", "-c", "copy (select * from events order by user_id, stream, "
-                        "version) to stdout", service.database], stdout=subprocess.DEVNULL, check=True)
-        return events / (time.monotonic() - began)
 
-    def ours():
-        output = subprocess.run(
-            [BINARY, "projection", "rebuild", "current_users", "--json", "--data-dir", service.data],
-            capture_output=True, text=True, check=True).stdout
-        report = json.loads(output)
-        return {"rate": report["events"] / report["seconds"]}
+def rebuilt(service, *options):
+    """What the command says of a rebuild, and its events a second."""
+    output = subprocess.run(
+        [BINARY, "projection", "rebuild", "current_users", "--json", "--data-dir", service.data,
+         *options], capture_output=True, text=True, check=True).stdout
+    report = json.loads(output.splitlines()[-1])
+    report["rate"] = report["eventsDone"] / report["seconds"]
+    return report
 
-    return compare(ours, baseline, "events/s")
+
+def rebuild_growth(service, seconds):
+    """Events a second of a rebuild of a large log, beside those of one with 100,000 events."""
+    rates = {}
+    for events in (100_000, LARGE_LOG):
+        with grown(events // 5, rounds=3) as other:
+            rates[events] = statistics.median(rebuilt(other)["rate"] for _ in range(ROUNDS))
+            print(f"bench: {events} events: {rates[events]:.0f}/s", file=sys.stderr)
+    return {"ours": rates[LARGE_LOG], "baseline": rates[100_000],
+            "ratio": rates[LARGE_LOG] / rates[100_000], "unit": "events/s"}
+
+
+def rebuild_under_load(service, seconds):
+    """p99 of updates at a fixed rate during a rebuild, beside that without one, in milliseconds."""
+    with grown(LARGE_LOG // 5, rounds=3) as other:
+        with Updates(other) as quiet:
+            time.sleep(seconds)
+        with Updates(other) as busy:
+            time.sleep(1)
+            report = rebuilt(other, *REBUILD_UNDER_LOAD)
+        verified = subprocess.run(
+            [BINARY, "projection", "verify", "current_users", "--data-dir", other.data],
+            capture_output=True, text=True)
+    if verified.returncode != 0 or quiet.result["failed"] or busy.result["failed"]:
+        sys.exit(f"bench: {verified.stdout}{verified.stderr}{quiet.result}{busy.result}")
+    print(f"bench: quiet {quiet.result}, busy {busy.result}, {report['eventsDone']} events in "
+          f"{report['seconds']} s, writes waited {report['pauseMilliseconds']} ms",
+          file=sys.stderr)
+    return {"ours": busy.result["p99"], "baseline": quiet.result["p99"],
+            "ratio": busy.result["p99"] / quiet.result["p99"], "unit": "ms p99",
+            "pause_ms": report["pauseMilliseconds"], "seconds": report["seconds"]}
+
+
+class Updates:
+    """Updates at a fixed rate in a process of their own, while a block runs."""
+
+    def __init__(self, service):
+        self.service = service
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, ROOT / "bench/openloop.py", self.service.url.removeprefix("http://"),
+             "--users", str(self.service.users), "--rate", str(UPDATE_RATE)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        output, _ = self.process.communicate("")
+        self.result = json.loads(output)
+
+
+@contextlib.contextmanager
+def grown(users, rounds):
+    """A service of its own with so many users, each with 2 + `rounds` events."""
+    with tempfile.TemporaryDirectory(prefix="jejak-bench-") as directory:
+        os.chmod(directory, 0o755)
+        other = Service(directory)
+        try:
+            other.seed(users)
+            other.sql((ROOT / "bench/grow.sql").read_text(), rounds=rounds)
+            other.follow()
+            other.users = users
+            other.checkpoint()
+            yield other
+        finally:
+            other.stop()
 
 
 def sign_in(service, seconds):
@@ -418,6 +512,8 @@ def export_audit(service, form):
 LONG_CASES = {"audit": audit}
 CASES = {"fetch": fetch, "update": update, "hot-user": hot_user, "sign-in": sign_in,
          "fetch-under-sign-in": fetch_under_sign_in, "history": history, "rebuild": rebuild,
+         "rebuild-workers": rebuild_workers, "rebuild-growth": rebuild_growth,
+         "rebuild-under-load": rebuild_under_load,
          "memory": memory, "start": start}
 
 
@@ -437,7 +533,10 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(cases))
     parser.add_argument("--json", action="store_true", help="print one object")
     parser.add_argument("--seconds", type=int, default=8, help="of each measured run")
+    parser.add_argument("--events", type=int, default=LARGE_LOG,
+                        help="events of the log in rebuild-growth and rebuild-under-load")
     arguments = parser.parse_args()
+    globals()["LARGE_LOG"] = arguments.events
     unknown = [name for name in arguments.names if name not in cases]
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(cases)}")
@@ -448,6 +547,7 @@ def main():
         try:
             if set(arguments.names) - set(LONG_CASES) or not arguments.names:
                 service.seed()
+                service.follow()
             for name in arguments.names or CASES:
                 print(f"bench: {name}", file=sys.stderr)
                 results[name] = cases[name](service, arguments.seconds)

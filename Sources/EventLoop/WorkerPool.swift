@@ -93,8 +93,8 @@ public final class WorkerPool: Sendable {
   }
 }
 
-/// Gives the calling thread the lowest claim on the processors.
-private func yieldToLoops() {
+/// Gives the calling thread the lowest claim on the processors, behind what the loops serve.
+public func yieldToLoops() {
   var parameter = sched_param()
   parameter.sched_priority = 0
   // Refusals are harmless: the thread then competes as an equal.

@@ -30,8 +30,9 @@ create table rebuilds (
   events_done bigint not null default 0,
   -- Time spent folding, for rate and time left after a pause.
   working_microseconds bigint not null default 0,
-  -- Rows of the new table.
+  -- Rows of the new table, and the bytes it takes with its indexes.
   rows bigint,
+  bytes bigint,
   -- Rows that differ between the new table and the live one; null: not compared. The keys of the
   -- first hundred.
   differences bigint,

@@ -18,6 +18,8 @@ struct RangeFold<P: Projection>: ~Copyable {
     // Both or none: a value that can't be copied is never half made.
     let first = try connect.open()
     let second = try connect.open()
+    // Rows and mark of a range are lost together or not at all, and what is lost is folded again.
+    try second.script("set synchronous_commit = off")
     reader = first
     writer = second
     self.connect = connect

@@ -26,6 +26,7 @@ final class RangeQueue: Sendable {
     do {
       for number in 0..<min(workers, ranges.count) {
         let thread = try LoopThread(name: "rebuild-\(number)") {
+          yieldToLoops()
           do { try body(queue) } catch { control.fail(error) }
         }
         threads.append(thread)

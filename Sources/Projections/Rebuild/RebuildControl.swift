@@ -83,9 +83,8 @@ final class RebuildControl: Sendable {
 
 /// Gives the processor away until then.
 private func rest(until instant: Instant) {
-  var time = timespec(
-    tv_sec: Int(instant.nanoseconds / 1_000_000_000),
-    tv_nsec: Int(instant.nanoseconds % 1_000_000_000)
-  )
+  var time = timespec()
+  time.tv_sec = Int(instant.nanoseconds / 1_000_000_000)
+  time.tv_nsec = Int(instant.nanoseconds % 1_000_000_000)
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
 }

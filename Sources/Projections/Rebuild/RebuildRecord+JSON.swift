@@ -17,6 +17,7 @@ extension RebuildRecord {
       "eventsTotal": .integer(eventsTotal), "percent": progress.percentJSON,
       "rate": .integer(Int64(progress.rate)), "secondsLeft": isOpen ? progress.leftJSON : .null,
       "seconds": .real(milliseconds(workingTime) / 1000), "rows": rows.map(JSON.integer) ?? .null,
+      "bytes": bytes.map(JSON.integer) ?? .null,
       "differences": differences.map(JSON.integer) ?? .null,
       "differing": .array(differing.map(JSON.string)),
       "pauseMilliseconds": pause.map { .real(milliseconds($0)) } ?? .null,

@@ -68,6 +68,8 @@ public struct RebuildRecord: Sendable {
   public let workingTime: Duration
   /// Rows of the new table.
   public let rows: Int64?
+  /// The bytes that it takes with its indexes.
+  public let bytes: Int64?
   /// Rows that differ from the live table's; nil: not compared.
   public let differences: Int64?
   /// The keys of the first hundred that differ.
@@ -92,7 +94,7 @@ public struct RebuildRecord: Sendable {
     dry_run, in_service, held_until > clock_timestamp(), snapshot_position, caught_up, \
     events_total, events_done, working_microseconds, rows, differences, \
     differing, pause_microseconds, error, requested_by::text, created_at, \
-    finished_at
+    finished_at, bytes
     """
 
   /// The rebuild in row `row`, which has the `columns`.
@@ -123,6 +125,7 @@ public struct RebuildRecord: Sendable {
     error = rows.string(row, 20)
     requestedBy = rows.string(row, 21)
     createdAt = rows.timestamp(row, 22)
+    bytes = long(24)
     finishedAt = rows.isNull(row, 23) ? nil : rows.timestamp(row, 23)
   }
 

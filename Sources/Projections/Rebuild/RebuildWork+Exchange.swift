@@ -30,8 +30,16 @@ extension RebuildWork {
     }
     control.enter(.done)
     try reload()
-    // The exchange is made, and a table that stays is dropped by the next rebuild.
+    // The exchange is made; a table that stays is dropped by the next rebuild.
     try? call("drop_projection_table", P.name, "dropped")
+    try? forgetRanges()
+  }
+
+  /// What was done in which part is of no more use.
+  func forgetRanges() throws {
+    var parameters = Parameters()
+    parameters.add(rebuild.id)
+    try session.query("delete from rebuild_ranges where rebuild_id = $1::uuid", parameters)
   }
 
   /// Applies the last events and exchanges the tables, while nothing else changes them.

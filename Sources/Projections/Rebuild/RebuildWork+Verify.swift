@@ -23,7 +23,9 @@ extension RebuildWork {
   /// What must hold of any right table, without folding anything.
   private mutating func count() throws {
     let counted = P.countedEvents.map { "coalesce(\($0), 0)::bigint" } ?? "null::bigint"
-    let facts = try session.query("select count(*), \(counted) from \(shadow)")
+    let facts = try session.query(
+      "select count(*), \(counted), pg_total_relation_size('\(shadow)') from \(shadow)"
+    )
     let caughtUp = rebuild.caughtUp ?? 0
     if !facts.isNull(0, 1), facts.integer(0, 1) != caughtUp {
       throw ProjectionError.incomplete(
@@ -33,8 +35,9 @@ extension RebuildWork {
     var parameters = Parameters()
     parameters.add(rebuild.id)
     parameters.add(facts.integer(0, 0, as: Int64.self))
+    parameters.add(facts.integer(0, 2, as: Int64.self))
     try session.query(
-      "update rebuilds set rows = $2::bigint where rebuild_id = $1::uuid",
+      "update rebuilds set rows = $2::bigint, bytes = $3::bigint where rebuild_id = $1::uuid",
       parameters
     )
   }

@@ -35,7 +35,8 @@ struct RebuildWork<P: Projection>: ~Copyable {
     guard try verify() else { return try finish(.differs) }
     guard !rebuild.isDryRun else {
       try call("drop_projection_table", P.name, "rebuild")
-      return try finish(.done)
+      try finish(.done)
+      return try forgetRanges()
     }
     try exchange()
   }

@@ -19,6 +19,7 @@ enum RebuildText {
     }
     text += " in \(seconds) s"
     if let pause = rebuild.pause { text += "; writes waited \(milliseconds(pause)) ms" }
+    if rebuild.isDryRun, let bytes = rebuild.bytes { text += "; it would take \(bytes) bytes" }
     text += "\n"
     if let differences = rebuild.differences, differences > 0 {
       text += "\(differences) rows of the live table differ\n"
