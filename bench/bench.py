@@ -425,6 +425,91 @@ def start(service, seconds):
     return {"ours": figure, "baseline": 0.5, "ratio": figure / 0.5, "unit": "s"}
 
 
+AUDIT_ENTRIES = 5_000_000
+AUDIT_ROUNDS = 31
+AUDIT_MONTH = ("2026-03-01Z", "2026-04-01Z")
+# What is asked of a month of one operator's key, by how common it is there. The statement is the
+# service's own, `AuditQuery.page`, with a page of 50.
+AUDIT_QUESTIONS = {
+    "common field": "and fields || type && '{attributes.weight}'::text[]",
+    "uncommon field": "and fields || type && '{attributes.dateOfBirth}'::text[]",
+    "rare field": "and fields || type && '{attributes.rarest}'::text[]",
+    "field of another month": "and fields || type && '{attributes.legacy}'::text[]",
+    "field never changed by it": "and fields || type && '{email}'::text[]",
+}
+AUDIT_STATEMENT = """
+select e.position, e.recorded_at, e.user_id, e.version, e.stream, e.type, e.payload, name
+  from (select position from audit_entries
+         where position between :first and :last and actor_id = md5('operator')::uuid {question}
+         order by position {order} limit 51) as found
+  join events e using (position)
+  left join api_keys on key_id = actor_id and actor_kind = 2
+ order by position {order}"""
+
+
+def audit(service, seconds):
+    """One field, one actor, one month of 5,000,000 entries; the baseline is the bar, 50 ms.
+
+    The figure is the slowest median of all questions; each, and with BENCH_PLANS its plan, is told
+    on standard error, and so is an export of all entries: its rate, and the memory that the service
+    has taken for it. It runs on a service of its own, whose log is made for it.
+    """
+    with tempfile.TemporaryDirectory(prefix="jejak-audit-") as directory:
+        os.chmod(directory, 0o755)
+        own = Service(directory)
+        try:
+            own.sql((ROOT / "bench/audit-seed.sql").read_text(), users=USERS,
+                    entries=AUDIT_ENTRIES)
+            bounds = [int(own.sql(f"select position_at('{at}')")) for at in AUDIT_MONTH]
+            slowest = max(ask_audit(own, name, question, order, bounds[0], bounds[1] - 1)
+                          for name, question in AUDIT_QUESTIONS.items()
+                          for order in ("desc", "asc"))
+            for form in ("application/x-ndjson", "text/csv"):
+                export_audit(own, form)
+        finally:
+            own.stop()
+    return {"ours": slowest, "baseline": 50, "ratio": slowest / 50, "unit": "ms"}
+
+
+def ask_audit(service, name, question, order, first, last):
+    """The median time of a question in milliseconds, as psql sees it."""
+    statement = AUDIT_STATEMENT.format(question=question, order=order)
+    text = "\\o /dev/null\n\\timing on\n" + f"{statement};\n" * AUDIT_ROUNDS
+    if os.environ.get("BENCH_PLANS"):
+        text += f"\\timing off\n\\o\nexplain (analyze, buffers) {statement};\n"
+    output = service.sql(text, first=first, last=last)
+    times = [float(line.split()[1]) for line in output.splitlines() if line.startswith("Time:")]
+    median = statistics.median(times)
+    print(f"bench: audit, {name}, {order}: {median:.2f} ms", file=sys.stderr)
+    for line in output.splitlines():
+        if not line.startswith("Time:"):
+            print(f"    {line}", file=sys.stderr)
+    return median
+
+
+def export_audit(service, form):
+    """Reads all entries over HTTP, and tells how fast, and by how much the service has grown."""
+    key = subprocess.run(
+        [BINARY, "apikey", "create", "--name", "bench", "--scope", "audit:read", "--data-dir",
+         service.data], capture_output=True, text=True, check=True).stdout.strip()
+    request = urllib.request.Request(
+        f"{service.url}/v1/audit", headers={"Authorization": f"Bearer {key}", "Accept": form})
+    before, most, size, began = service.resident(), 0.0, 0, time.monotonic()
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        number = 0
+        while piece := answer.read(1 << 20):
+            size += len(piece)
+            number += 1
+            if number % 10 == 1:
+                most = max(most, service.resident())
+    elapsed = time.monotonic() - began
+    print(f"bench: audit, export as {form}: {AUDIT_ENTRIES / elapsed:.0f} entries/s, "
+          f"{size / elapsed / 1e6:.0f} MB/s, {size / 1e6:.0f} MB, the service grew by "
+          f"{most - before:.1f} MiB", file=sys.stderr)
+
+
+# Not part of a run without names: it takes minutes to make its log.
+LONG_CASES = {"audit": audit}
 CASES = {"fetch": fetch, "update": update, "hot-user": hot_user, "sign-in": sign_in,
          "fetch-under-sign-in": fetch_under_sign_in, "history": history, "rebuild": rebuild,
          "rebuild-workers": rebuild_workers, "rebuild-growth": rebuild_growth,
@@ -444,26 +529,28 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
+    cases = {**CASES, **LONG_CASES}
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(cases))
     parser.add_argument("--json", action="store_true", help="print one object")
     parser.add_argument("--seconds", type=int, default=8, help="of each measured run")
     parser.add_argument("--events", type=int, default=LARGE_LOG,
                         help="events of the log in rebuild-growth and rebuild-under-load")
     arguments = parser.parse_args()
     globals()["LARGE_LOG"] = arguments.events
-    unknown = [name for name in arguments.names if name not in CASES]
+    unknown = [name for name in arguments.names if name not in cases]
     if unknown:
-        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(CASES)}")
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(cases)}")
     results = {}
     with tempfile.TemporaryDirectory(prefix="jejak-bench-") as directory:
         os.chmod(directory, 0o755)
         service = Service(directory)
         try:
-            service.seed()
-            service.follow()
+            if set(arguments.names) - set(LONG_CASES) or not arguments.names:
+                service.seed()
+                service.follow()
             for name in arguments.names or CASES:
                 print(f"bench: {name}", file=sys.stderr)
-                results[name] = CASES[name](service, arguments.seconds)
+                results[name] = cases[name](service, arguments.seconds)
         finally:
             service.stop()
     if arguments.json:

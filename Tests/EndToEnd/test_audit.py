@@ -316,7 +316,7 @@ def test_the_commands_filter_as_the_routes_do(service, database, auditor):
     assert jejak("audit", "--user", "nobody@example.org", url=database.url).returncode == 1
 
 
-ENTRIES = int(os.environ.get("JEJAK_TEST_ENTRIES", "200000"))
+ENTRIES = int(os.environ.get("JEJAK_TEST_ENTRIES", "100000"))
 # Events as the service writes them, with values long enough to be seen in memory.
 MANY = """
 with last as (select coalesce(max(position), 0) as position from events),

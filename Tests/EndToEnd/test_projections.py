@@ -45,6 +45,14 @@ def test_followers_are_what_the_log_adds_up_to(alone, fresh_database):
     assert ready(alone) == {"status": "ok"}
 
 
+def test_the_list_says_when_nobody_follows_the_log(alone, fresh_database):
+    signed_in(alone)
+    wait_caught_up(fresh_database)
+    assert "nobody" not in jejak("projection", "list", url=fresh_database.url).stdout
+    assert alone.stop() == 0
+    assert "nobody follows the log" in jejak("projection", "list", url=fresh_database.url).stdout
+
+
 @pytest.mark.parametrize("mended_by", ["resume", "restart"])
 def test_g7_i8_a_poison_event_stops_its_projection_alone(alone, fresh_database, mended_by):
     person = signed_in(alone)

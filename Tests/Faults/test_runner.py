@@ -5,6 +5,7 @@
 
 import os
 import random
+import signal
 import time
 
 import pytest
@@ -74,6 +75,27 @@ def test_kills_of_two_services_under_load(pair, fresh_database):
     for load in loads:
         load.stop()
     check_followers(fresh_database)
+
+
+def test_a_frozen_runner_is_replaced_and_does_no_harm_when_it_thaws(pair, fresh_database):
+    for _ in range(2):
+        until("one of them leads", lambda: any(map(leads, pair)))
+        leader, other = sorted(pair, key=leads, reverse=True)
+        load = Load(other, connections=8, people=8)
+        load.start()
+        load.wait_acknowledged(100)
+        # Wherever it is, a step of its own included.
+        os.kill(leader.process.pid, signal.SIGSTOP)
+        try:
+            until("the other one leads", lambda service=other: leads(service))
+            load.wait_acknowledged(20)
+            wait_caught_up(fresh_database)
+        finally:
+            os.kill(leader.process.pid, signal.SIGCONT)
+        load.wait_acknowledged(20)
+        load.stop()
+        check_followers(fresh_database)
+        until("the thawed one knows", lambda service=leader: not leads(service))
 
 
 def test_i3_the_connection_of_the_runner_dies_silently(postgres, fresh_database):

@@ -10,6 +10,8 @@ struct Feed: Sendable {
   static let heartbeatInterval = Duration.seconds(15)
   /// How long a feed may go on after its key was revoked or has expired.
   static let keyCheckInterval = Duration.seconds(5)
+  /// Between two looks of one feed at the end of the log: a busy log gives larger pages, not more.
+  private static let gathering = Duration.milliseconds(50)
   /// Bytes that are written at a time.
   private static let pieceSize = 64 * 1024
   /// Between two looks for a database that is lost.
@@ -29,6 +31,7 @@ struct Feed: Sendable {
   /// Where a feed stands.
   private struct Progress {
     var position: Position
+    var lastRead = Instant.now()
     var lastWrite = Instant.now()
     var lastCheck = Instant.now()
   }
@@ -50,15 +53,15 @@ struct Feed: Sendable {
     var progress = Progress(position: start)
     try await writer.write(format.preamble)
     while true {
+      if writer.isClosed { throw BodyWriter.Closed() }
       if last == nil && writer.isDraining { return }
       switch try await step(&progress, writer) {
       case .another: continue
       case .end: return
       case .pause: await alarm.wait(atMost: Self.retryPause)
-      case .rest: await rest(alarm, progress)
+      case .rest: await rest(alarm, progress, writer)
       }
-      if writer.isClosed { throw BodyWriter.Closed() }
-      if Instant.now() - progress.lastWrite >= Self.heartbeatInterval {
+      if !writer.isClosed, Instant.now() - progress.lastWrite >= Self.heartbeatInterval {
         try await writer.write(format.heartbeat)
         progress.lastWrite = Instant.now()
       }
@@ -68,11 +71,13 @@ struct Feed: Sendable {
   private func step(_ progress: inout Progress, _ writer: BodyWriter) async throws -> Step {
     do {
       guard try await isAllowed(&progress) else { return .end }
+      progress.lastRead = Instant.now()
       let page = try await accounts.log(after: progress.position, selecting: selection)
       try await send(page.events, &progress, writer)
       progress.position = page.end
-      if let last, page.end >= last { return .end }
-      return page.isLast ? .rest : .another
+      if last.map({ page.end >= $0 }) ?? false { return .end }
+      guard page.isLast else { return .another }
+      return last == nil ? .rest : .end
     } catch AccountsError.unavailable where last == nil {
       return .pause
     }
@@ -103,7 +108,13 @@ struct Feed: Sendable {
   }
 
   /// Waits until the log goes on, or something else is due.
-  private func rest(_ alarm: Alarm, _ progress: Progress) async {
+  private func rest(_ alarm: Alarm, _ progress: Progress, _ writer: BodyWriter) async {
+    let early = progress.lastRead + Self.gathering - Instant.now()
+    if early > .zero {
+      await alarm.wait(atMost: early)
+      // The alarm may have told the end.
+      if writer.isDraining || writer.isClosed { return }
+    }
     let ticket = tail.whenPast(progress.position) { alarm.setOffFromAnywhere() }
     let due = min(
       progress.lastWrite + Self.heartbeatInterval,

@@ -8,6 +8,8 @@ import HTTP
 struct HistoryExport: Sendable {
   /// Entries that are read at a time.
   static let pageLength = 500
+  /// Pages after which it is asked again whether to go on.
+  static let pagesBetweenChecks = 16
   /// Bytes that are written at a time, give or take an entry.
   static let pieceSize = 64 * 1024
 
@@ -18,7 +20,7 @@ struct HistoryExport: Sendable {
   let isForOperator: Bool
   /// The entries after one, in the order of the list.
   let page: @Sendable (AuditedEvent?, Int) async throws -> [AuditedEvent]
-  /// Throws where what was sent can't be relied on; asked between pages and at the end.
+  /// Throws where what was sent can't be relied on; asked now and then, and at the end.
   let check: @Sendable () async throws -> Void
 
   /// The response that begins with `first`, the first page, and goes on with the others.
@@ -50,15 +52,18 @@ struct HistoryExport: Sendable {
     if format == .csv { try await writer.write(HistoryCSV.header) }
     var events = first
     var sent = 0
+    var pages = 0
     while let last = events.last {
       let wanted = nextLength(after: sent)
       try await write(events, to: writer)
       sent += events.count
-      try await check()
+      pages += 1
+      if pages % Self.pagesBetweenChecks == 0 { try await check() }
       let next = nextLength(after: sent)
-      guard events.count == wanted, next > 0 else { return }
+      guard events.count == wanted, next > 0 else { break }
       events = try await page(last, next)
     }
+    try await check()
   }
 
   private func write(_ events: [AuditedEvent], to writer: BodyWriter) async throws {

@@ -28,7 +28,7 @@ final class Followers: Sendable {
           )
         }
       case .leads(true): logger.info("runs the projections")
-      case .leads(false): logger.info("another process runs the projections")
+      case .leads(false): logger.info("no longer runs the projections")
       case .stopped(let name, let position, let reason):
         logger.error(
           "a projection has stopped",

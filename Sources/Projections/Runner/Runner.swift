@@ -1,6 +1,6 @@
 public import EventLog
 public import EventLoop
-import Postgres
+public import Postgres
 
 /// Follows the log: brings every projection of the mode `following` up to date, on a thread and a
 /// connection of its own.
@@ -47,6 +47,7 @@ public final class Runner: Sendable {
       LoopThread.beNice(Self.niceness)
       let lease = RunnerLease(length: pace.lease)
       var failures = 0
+      var isLeading = false
       while !stopping.isSet {
         do {
           var session = try RunnerSession(
@@ -56,12 +57,19 @@ public final class Runner: Sendable {
             lease: lease,
             stopping: stopping
           ) { told in
-            if case .states = told { failures = 0 }
+            switch told {
+            case .states: failures = 0
+            case .leads(let leads): isLeading = leads
+            default: break
+            }
             report(told)
           }
           try session.run()
         } catch {
           failures += 1
+          // Another process may lead before this one is back.
+          if isLeading { report(.leads(false)) }
+          isLeading = false
           report(
             .disconnected(
               (error as? BlockingConnection.Failure)?.safeDescription ?? "\(type(of: error))"
@@ -71,6 +79,13 @@ public final class Runner: Sendable {
         }
       }
     }
+  }
+
+  /// Whether any process runs the followers now, as far as the database can tell.
+  public static func isAnywhere(_ connection: borrowing BlockingConnection) throws -> Bool {
+    try connection.query(
+      "select exists (select from projection_runner where held_until >= clock_timestamp())"
+    ).bool(0, 0)
   }
 
   /// Gives the lease up and ends the connection after the present step; `join` waits for that.

@@ -62,7 +62,11 @@ struct RunnerSession: ~Copyable {
         stopping.wait(atMost: nextHeartbeat - .now())
         continue
       }
-      if try advance(states) { continue }
+      if try advance(states) {
+        // What was notified meanwhile is dropped, so that it doesn't pile up.
+        _ = try connection.waitForNotification(atMost: .zero)
+        continue
+      }
       page.clear()
       let wasNotified = try connection.waitForNotification(
         atMost: min(pace.poll, nextHeartbeat - .now()),

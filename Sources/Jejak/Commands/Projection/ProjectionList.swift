@@ -22,6 +22,9 @@ extension ProjectionVerb {
     } else {
       Output.write(TextTable.of(header, try states.map { line($0, try rows(of: $0, connection)) }))
       for state in states { Output.write(remarks(state)) }
+      if try !Runner.isAnywhere(connection) {
+        Output.write("nobody follows the log now: jejak serve does\n")
+      }
     }
     return .success
   }

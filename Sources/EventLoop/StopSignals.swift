@@ -2,16 +2,16 @@ import Clocks
 import Glibc
 
 /// SIGTERM and SIGINT, taken by one thread when it asks for them.
-enum StopSignals {
+public enum StopSignals {
   /// Keeps the signals, and SIGPIPE for good, from ending the process; before other threads start.
-  static func block() {
+  public static func block() {
     signal(SIGPIPE, SIG_IGN)
     var set = stopping()
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
   /// Waits for one of the signals; false where none came in time.
-  static func wait(atMost duration: Duration) -> Bool {
+  public static func wait(atMost duration: Duration) -> Bool {
     var set = stopping()
     var time = duration.systemTime
     return sigtimedwait(&set, nil, &time) > 0
