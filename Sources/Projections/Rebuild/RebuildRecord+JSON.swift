@@ -16,7 +16,7 @@ extension RebuildRecord {
       "position": caughtUp.map(JSON.integer) ?? .null, "eventsDone": .integer(eventsDone),
       "eventsTotal": .integer(eventsTotal), "percent": progress.percentJSON,
       "rate": .integer(Int64(progress.rate)), "secondsLeft": isOpen ? progress.leftJSON : .null,
-      "seconds": .real(milliseconds(workingTime) / 1000), "rows": rows.map(JSON.integer) ?? .null,
+      "seconds": .real(milliseconds(workingTime).rounded() / 1000), "rows": rows.map(JSON.integer) ?? .null,
       "bytes": bytes.map(JSON.integer) ?? .null,
       "differences": differences.map(JSON.integer) ?? .null,
       "differing": .array(differing.map(JSON.string)),
