@@ -5,9 +5,13 @@ import Profiles
 
 extension AuditEntries {
   /// The columns of the table.
-  public static let columns = """
-    position, recorded_at, user_id, actor_id, version, stream, actor_kind, type, fields
-    """
+  public static let storedColumns = [
+    StoredColumn("position", "bigint"), StoredColumn("recorded_at", "timestamptz"),
+    StoredColumn("user_id", "uuid"), StoredColumn("actor_id", "uuid"),
+    StoredColumn("version", "integer"), StoredColumn("stream", "smallint"),
+    StoredColumn("actor_kind", "smallint"), StoredColumn("type", "text"),
+    StoredColumn("fields", "text[]", sentAs: "text"),
+  ]
 
   /// Appends the entry as a line of `copy`.
   public static func copyLine(of row: AuditEntry, into line: inout [UInt8]) {
@@ -23,67 +27,31 @@ extension AuditEntries {
     line.endLine()
   }
 
-  /// The entries at these positions.
-  public static func load(
-    _ keys: [Position],
-    from table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws -> [Position: AuditEntry] {
+  /// The position.
+  public static func key(of row: AuditEntry) -> Position { row.position }
+
+  /// The entries, column by column.
+  public static func parameters(of rows: [AuditEntry]) -> Parameters {
     var parameters = Parameters()
-    parameters.add(array: keys) { $0.rawValue }
-    let rows = try connection.query(
-      "select \(columns) from \(table) where position = any ($1::bigint[])",
-      parameters
-    )
-    var entries: [Position: AuditEntry] = [:]
-    for row in 0..<rows.count {
-      let entry = AuditEntry(rows, row)
-      entries[entry.position] = entry
-    }
-    return entries
+    parameters.add(array: rows) { $0.position }
+    parameters.add(array: rows) { $0.recordedAt }
+    parameters.add(array: rows) { $0.user }
+    parameters.add(array: rows) { $0.actor.id }
+    parameters.add(array: rows) { $0.version.rawValue }
+    parameters.add(array: rows) { $0.stream }
+    parameters.add(array: rows) { $0.actor.kind }
+    parameters.add(array: rows) { $0.type }
+    parameters.add(array: rows) { TextArray.literal($0.fields) }
+    return parameters
   }
 
-  /// Writes and removes entries.
-  public static func write(
-    _ rows: [Position: AuditEntry?],
-    to table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws {
-    let (entries, gone) = RowChanges.split(rows)
-    if !gone.isEmpty {
-      var parameters = Parameters()
-      parameters.add(array: gone) { $0.rawValue }
-      try connection.query(
-        "delete from \(table) where position = any ($1::bigint[])",
-        parameters
-      )
-    }
-    guard !entries.isEmpty else { return }
-    var parameters = Parameters()
-    parameters.add(array: entries) { $0.position.rawValue }
-    parameters.add(array: entries) { $0.recordedAt }
-    parameters.add(array: entries) { $0.user }
-    parameters.add(array: entries) { $0.actor.id }
-    parameters.add(array: entries) { $0.version.rawValue }
-    parameters.add(array: entries) { $0.stream }
-    parameters.add(array: entries) { $0.actor.kind }
-    parameters.add(array: entries) { $0.type }
-    parameters.add(array: entries) { TextArray.literal($0.fields) }
-    try connection.query(
-      """
-      insert into \(table) (\(columns))
-        select position, recorded_at, user_id, actor_id, version, stream, actor_kind, type,
-               fields::text[]
-          from unnest($1::bigint[], $2::timestamptz[], $3::uuid[], $4::uuid[], $5::integer[],
-                      $6::smallint[], $7::smallint[], $8::text[], $9::text[])
-               as e (\(columns))
-        on conflict (position) do update
-          set recorded_at = excluded.recorded_at, user_id = excluded.user_id,
-              actor_id = excluded.actor_id, version = excluded.version, stream = excluded.stream,
-              actor_kind = excluded.actor_kind, type = excluded.type, fields = excluded.fields
-      """,
-      parameters
-    )
+  /// The entry in a row of the table.
+  public static func read(
+    _ rows: Rows,
+    _ row: Int,
+    of table: String
+  ) throws(ProjectionError) -> AuditEntry {
+    AuditEntry(rows, row)
   }
 }
 

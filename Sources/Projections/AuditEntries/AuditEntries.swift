@@ -1,7 +1,7 @@
 public import EventLog
 
 /// `audit_entries`: one row for each event, found by user, actor, type and field.
-public enum AuditEntries: Projection {
+public enum AuditEntries: TableProjection {
   /// The table.
   public static let name = "audit_entries"
   /// The definition's number.

@@ -48,10 +48,6 @@ public struct CurrentUserRow: Sendable {
     return row
   }
 
-  /// The columns of the table, in the order of `copyLine` and `init(_:_:)`.
-  static let columns =
-    "user_id, created_at, updated_at, version, access_version, status, document"
-
   /// The row as a line of `copy … from stdin` in text format.
   var copyLine: [UInt8] {
     var line = Array(

@@ -4,7 +4,7 @@ public import Postgres
 public import Profiles
 
 /// `current_users`: the state that commands are decided on and fetches are answered with.
-public enum CurrentUsers: Projection {
+public enum CurrentUsers: TableProjection {
   /// The table.
   public static let name = "current_users"
   /// The definition's number.
@@ -14,7 +14,12 @@ public enum CurrentUsers: Projection {
   /// A row depends on its user's events alone.
   public static let partitioning = Partitioning.byUser
   /// The columns of the table.
-  public static let columns = CurrentUserRow.columns
+  public static let storedColumns = [
+    StoredColumn("user_id", "uuid"), StoredColumn("created_at", "timestamptz"),
+    StoredColumn("updated_at", "timestamptz"), StoredColumn("version", "integer"),
+    StoredColumn("access_version", "integer"), StoredColumn("status", "smallint"),
+    StoredColumn("document", "bytea"),
+  ]
 
   /// The user.
   public static func key(of event: RecordedEvent) -> UserID? { event.user }
@@ -32,60 +37,28 @@ public enum CurrentUsers: Projection {
     line += row.copyLine
   }
 
-  /// The rows of these users.
-  public static func load(
-    _ keys: [UserID],
-    from table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws -> [UserID: CurrentUserRow] {
+  /// The user.
+  public static func key(of row: CurrentUserRow) -> UserID { row.user.id }
+
+  /// The rows, column by column.
+  public static func parameters(of rows: [CurrentUserRow]) -> Parameters {
     var parameters = Parameters()
-    parameters.add(array: keys) { $0 }
-    let rows = try connection.query(
-      "select \(columns) from \(table) where user_id = any ($1::uuid[])",
-      parameters
-    )
-    var found: [UserID: CurrentUserRow] = [:]
-    for row in 0..<rows.count {
-      let user = try CurrentUserRow(rows, row, of: table)
-      found[user.user.id] = user
-    }
-    return found
+    parameters.add(array: rows) { $0.user.id }
+    parameters.add(array: rows) { $0.createdAt }
+    parameters.add(array: rows) { $0.updatedAt }
+    parameters.add(array: rows) { $0.user.version.rawValue }
+    parameters.add(array: rows) { $0.user.accessVersion.rawValue }
+    parameters.add(array: rows) { $0.user.status.rawValue }
+    parameters.add(array: rows) { $0.user.document }
+    return parameters
   }
 
-  /// Writes and removes rows.
-  public static func write(
-    _ rows: [UserID: CurrentUserRow?],
-    to table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws {
-    let (users, gone) = RowChanges.split(rows)
-    if !gone.isEmpty {
-      var parameters = Parameters()
-      parameters.add(array: gone) { $0 }
-      try connection.query("delete from \(table) where user_id = any ($1::uuid[])", parameters)
-    }
-    guard !users.isEmpty else { return }
-    var parameters = Parameters()
-    parameters.add(array: users) { $0.user.id }
-    parameters.add(array: users) { $0.createdAt }
-    parameters.add(array: users) { $0.updatedAt }
-    parameters.add(array: users) { $0.user.version.rawValue }
-    parameters.add(array: users) { $0.user.accessVersion.rawValue }
-    parameters.add(array: users) { $0.user.status.rawValue }
-    parameters.add(array: users) { $0.user.document }
-    try connection.query(
-      """
-      insert into \(table) (\(columns))
-        select \(columns)
-          from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::integer[],
-                      $5::integer[], $6::smallint[], $7::bytea[])
-               as e (\(columns))
-        on conflict (user_id) do update
-          set created_at = excluded.created_at, updated_at = excluded.updated_at,
-              version = excluded.version, access_version = excluded.access_version,
-              status = excluded.status, document = excluded.document
-      """,
-      parameters
-    )
+  /// The user in a row of the table.
+  public static func read(
+    _ rows: Rows,
+    _ row: Int,
+    of table: String
+  ) throws(ProjectionError) -> CurrentUserRow {
+    try CurrentUserRow(rows, row, of: table)
   }
 }

@@ -112,7 +112,7 @@ private struct TableCursor {
       """
       set local cursor_tuple_fraction = 1;
       declare live no scroll cursor for
-        select \(CurrentUserRow.columns) from current_users order by user_id
+        select \(CurrentUsers.columns) from current_users order by user_id
       """
     )
     rows = try connection.query("fetch forward \(fetchSize) from live")

@@ -5,9 +5,12 @@ public import Profiles
 
 extension Directory {
   /// The columns of the table.
-  public static let columns = """
-    user_id, registered_position, registered_at, email, first_name, last_name, status, words
-    """
+  public static let storedColumns = [
+    StoredColumn("user_id", "uuid"), StoredColumn("registered_position", "bigint"),
+    StoredColumn("registered_at", "timestamptz"), StoredColumn("email", "text"),
+    StoredColumn("first_name", "text"), StoredColumn("last_name", "text"),
+    StoredColumn("status", "smallint"), StoredColumn("words", "tsvector", sentAs: "text"),
+  ]
 
   /// Appends the entry as a line of `copy`.
   public static func copyLine(of row: DirectoryEntry, into line: inout [UInt8]) {
@@ -22,68 +25,30 @@ extension Directory {
     line.endLine()
   }
 
-  /// The entries of these users.
-  public static func load(
-    _ keys: [UserID],
-    from table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws -> [UserID: DirectoryEntry] {
+  /// The user.
+  public static func key(of row: DirectoryEntry) -> UserID { row.user }
+
+  /// The entries, column by column.
+  public static func parameters(of rows: [DirectoryEntry]) -> Parameters {
     var parameters = Parameters()
-    parameters.add(array: keys) { $0 }
-    // The words follow from the rest.
-    let rows = try connection.query(
-      """
-      select user_id, registered_position, registered_at, email, first_name, last_name, status
-        from \(table) where user_id = any ($1::uuid[])
-      """,
-      parameters
-    )
-    var entries: [UserID: DirectoryEntry] = [:]
-    for row in 0..<rows.count {
-      let entry = try DirectoryEntry(rows, row, of: table)
-      entries[entry.user] = entry
-    }
-    return entries
+    parameters.add(array: rows) { $0.user }
+    parameters.add(array: rows) { $0.registeredPosition }
+    parameters.add(array: rows) { $0.registeredAt }
+    parameters.add(array: rows) { $0.email }
+    parameters.add(array: rows) { $0.firstName }
+    parameters.add(array: rows) { $0.lastName }
+    parameters.add(array: rows) { $0.status.rawValue }
+    parameters.add(array: rows) { TextSearch.vector($0.words) }
+    return parameters
   }
 
-  /// Writes and removes entries.
-  public static func write(
-    _ rows: [UserID: DirectoryEntry?],
-    to table: String,
-    _ connection: borrowing BlockingConnection
-  ) throws {
-    let (entries, gone) = RowChanges.split(rows)
-    if !gone.isEmpty {
-      var parameters = Parameters()
-      parameters.add(array: gone) { $0 }
-      try connection.query("delete from \(table) where user_id = any ($1::uuid[])", parameters)
-    }
-    guard !entries.isEmpty else { return }
-    var parameters = Parameters()
-    parameters.add(array: entries) { $0.user }
-    parameters.add(array: entries) { $0.registeredPosition.rawValue }
-    parameters.add(array: entries) { $0.registeredAt }
-    parameters.add(array: entries) { $0.email }
-    parameters.add(array: entries) { $0.firstName }
-    parameters.add(array: entries) { $0.lastName }
-    parameters.add(array: entries) { $0.status.rawValue }
-    parameters.add(array: entries) { TextSearch.vector($0.words) }
-    try connection.query(
-      """
-      insert into \(table) (\(columns))
-        select user_id, registered_position, registered_at, email, first_name, last_name, status,
-               words::tsvector
-          from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[],
-                      $6::text[], $7::smallint[], $8::text[])
-               as e (\(columns))
-        on conflict (user_id) do update
-          set registered_position = excluded.registered_position,
-              registered_at = excluded.registered_at, email = excluded.email,
-              first_name = excluded.first_name, last_name = excluded.last_name,
-              status = excluded.status, words = excluded.words
-      """,
-      parameters
-    )
+  /// The entry in a row of the table; its words follow from the rest.
+  public static func read(
+    _ rows: Rows,
+    _ row: Int,
+    of table: String
+  ) throws(ProjectionError) -> DirectoryEntry {
+    try DirectoryEntry(rows, row, of: table)
   }
 }
 

@@ -3,7 +3,7 @@ import JSON
 public import Profiles
 
 /// `directory`: one row for each user, with the words that operators search.
-public enum Directory: Projection {
+public enum Directory: TableProjection {
   /// The table.
   public static let name = "directory"
   /// The definition's number.

@@ -1,9 +1,10 @@
+public import Postgres
 public import Clocks
 public import EventLog
 import Profiles
 
 /// `statistics`: one row for each day on which anything happened.
-public enum Statistics: Projection {
+public enum Statistics: TableProjection {
   /// The table.
   public static let name = "statistics"
   /// The definition's number.
