@@ -41,18 +41,8 @@ enum LogStep<P: Projection> {
     to table: String,
     _ connection: borrowing BlockingConnection
   ) throws {
-    let due = (0..<events.count).compactMap { index in
-      let event = RecordedEvent(events, index)
-      return P.key(of: event).map { (key: $0, event: event) }
-    }
-    guard !due.isEmpty else { return }
-    let found = try P.load(Array(Set(due.map(\.key))), from: table, connection)
-    var rows: [P.Key: P.Row?] = [:]
-    for (key, event) in due {
-      let before = rows.keys.contains(key) ? rows[key] ?? nil : found[key]
-      rows.updateValue(try P.apply(event, to: before), forKey: key)
-    }
-    try P.write(rows, to: table, connection)
+    let recorded = (0..<events.count).lazy.map { RecordedEvent(events, $0) }
+    try P.fold(recorded, into: table, connection)
   }
 
   /// Folds anew, from their first event, the users who have events after `position` up to `last`.

@@ -53,7 +53,7 @@ extension Projection {
         let events = try page.events(after: position, count: wasStopped ? 1 : count, connection)
         guard let last = events.last else { return .upToDate }
         tried = events.count
-        try fold(events, connection)
+        try fold(events, into: Self.name, connection)
         var reached = name
         reached.add(last.position.rawValue)
         try connection.query(
@@ -97,24 +97,6 @@ extension Projection {
       }
     }
     return nil
-  }
-
-  /// Folds consecutive events on top of the rows that are there.
-  private static func fold(
-    _ events: ArraySlice<RecordedEvent>,
-    _ connection: borrowing BlockingConnection
-  ) throws {
-    let keyed = events.compactMap { event in key(of: event).map { ($0, event) } }
-    let keys = Set(keyed.map(\.0)).sorted()
-    guard !keys.isEmpty else { return }
-    let stored = try load(keys, from: name, connection)
-    var rows: [Key: Row?] = [:]
-    for key in keys { rows.updateValue(stored[key], forKey: key) }
-    for (key, event) in keyed {
-      let row = try apply(event, to: rows[key] ?? nil)
-      rows.updateValue(row, forKey: key)
-    }
-    try write(rows, to: name, connection)
   }
 
   /// Notes that the event after `poison.position` can't be taken in, unless somebody else has

@@ -30,21 +30,27 @@ extension ProjectionVerb {
   }
 
   private static func rebuild(_ call: Call) throws -> ExitStatus {
-    try rebuild(call, call.projection())
+    var options = try options(call)
+    options.isDryRun = call.arguments.has("dry-run")
+    return tell(try rebuild(call, call.projection(), options), call)
+  }
+
+  /// What the options of the command say, where it has them.
+  static func options(_ call: Call) throws -> RebuildOptions {
+    var options = RebuildOptions()
+    options.workers = try call.number("workers", atMost: RebuildOptions.workerLimit)
+    options.throttle = try call.number("throttle", atMost: RebuildOptions.throttleLimit)
+    options.acceptsDifferences = call.arguments.has("accept-differences")
+    return options
   }
 
   /// Begins or goes on, and shows how far it is, until it ends.
   static func rebuild(
     _ call: Call,
     _ projection: any Projection.Type,
-    isDryRun: Bool? = nil
-  ) throws -> ExitStatus {
+    _ options: RebuildOptions
+  ) throws -> RebuildRecord {
     StopSignals.block()
-    var options = RebuildOptions()
-    options.workers = try call.number("workers", atMost: RebuildOptions.workerLimit)
-    options.throttle = try call.number("throttle", atMost: RebuildOptions.throttleLimit)
-    options.isDryRun = isDryRun ?? call.arguments.has("dry-run")
-    options.acceptsDifferences = call.arguments.has("accept-differences")
     let rebuild = try Rebuild(target: call.target)
     let begun = try rebuild.begin(projection, options)
     if begun.isResumed { Output.complain("jejak: going on with the rebuild of \(call.name)\n") }
@@ -60,11 +66,11 @@ extension ProjectionVerb {
       return !isInterrupted
     }
     display.end()
-    return tell(result, call)
+    return result
   }
 
   /// Says what has become of it.
-  private static func tell(_ rebuild: RebuildRecord, _ call: Call) -> ExitStatus {
+  static func tell(_ rebuild: RebuildRecord, _ call: Call) -> ExitStatus {
     if call.wantsJSON {
       Output.write(rebuild.json)
     } else {

@@ -49,10 +49,10 @@ extension ProjectionVerb {
     if let stop = try ProjectionState.resume(call.name, connection) {
       Output.complain("jejak: \(call.name) goes on with the event at position \(stop.position)\n")
     }
-    guard open.isInService else { return try rebuild(call, projection, isDryRun: open.isDryRun) }
-    var options = RebuildOptions()
+    var options = try options(call)
+    options.isDryRun = open.isDryRun
+    guard open.isInService else { return tell(try rebuild(call, projection, options), call) }
     options.isInService = true
-    options.acceptsDifferences = call.arguments.has("accept-differences")
     try RebuildOrders.adopt(open.id, options, connection)
     if call.wantsJSON {
       Output.write(try RebuildRecord.find(open.id, connection)?.json ?? .null)

@@ -11,30 +11,58 @@ extension ProjectionVerb {
 
   private static func verify(_ call: Call) throws -> ExitStatus {
     let projection = try call.projection()
-    // The others are built a second time beside the live table.
-    guard projection == CurrentUsers.self else {
-      return try rebuild(call, projection, isDryRun: true)
-    }
+    guard projection == CurrentUsers.self else { return try verify(call, projection) }
     let progress = Progress("verifying current_users", unit: "events")
     let report = try CurrentUsersVerify(target: call.target, progress: progress.show).run()
     progress.end()
-    let names = report.different.map(\.description)
+    return tell(
+      call,
+      position: report.position.rawValue,
+      rows: report.users,
+      differences: report.differences,
+      report.different.map(\.description)
+    )
+  }
+
+  /// Builds the others a second time beside the live table, which stays.
+  private static func verify(
+    _ call: Call,
+    _ projection: any Projection.Type
+  ) throws -> ExitStatus {
+    var options = RebuildOptions()
+    options.isDryRun = true
+    let rebuild = try rebuild(call, projection, options)
+    guard rebuild.state == .done, let position = rebuild.caughtUp, let rows = rebuild.rows,
+      let differences = rebuild.differences
+    else { return tell(rebuild, call) }
+    return tell(
+      call,
+      position: position,
+      rows: rows,
+      differences: differences,
+      rebuild.differing
+    )
+  }
+
+  private static func tell(
+    _ call: Call,
+    position: Int64,
+    rows: Int64,
+    differences: Int64,
+    _ different: [String]
+  ) -> ExitStatus {
     if call.wantsJSON {
       let body: JSON = [
-        "projection": "current_users", "position": .integer(report.position.rawValue),
-        "users": .integer(report.users), "differences": .integer(report.differences),
-        "different": .array(names.map(JSON.string)),
+        "projection": .string(call.name), "position": .integer(position), "rows": .integer(rows),
+        "differences": .integer(differences), "different": .array(different.map(JSON.string)),
       ]
       Output.write(String(decoding: body.bytes, as: UTF8.self) + "\n")
     } else {
       Output.write(
-        """
-        current_users at position \(report.position): \(report.users) users compared, \
-        \(report.differences) differ\n
-        """
+        "\(call.name) at position \(position): \(rows) rows compared, \(differences) differ\n"
       )
-      Output.write(names.map { "differs: \($0)\n" }.joined())
+      Output.write(different.map { "differs: \($0)\n" }.joined())
     }
-    return report.differences == 0 ? .success : .failure
+    return differences == 0 ? .success : .failure
   }
 }

@@ -5,7 +5,7 @@ import Projections
 enum RebuildText {
   /// What has become of it, and the keys that differ.
   static func result(_ rebuild: RebuildRecord) -> String {
-    let seconds = milliseconds(rebuild.workingTime) / 1000
+    let seconds = rounded(milliseconds(rebuild.workingTime) / 1000)
     var text = "\(rebuild.projection) "
     switch rebuild.state {
     case .done where rebuild.isDryRun: text += "could be rebuilt"
@@ -21,12 +21,15 @@ enum RebuildText {
     if let pause = rebuild.pause { text += "; writes waited \(milliseconds(pause)) ms" }
     if rebuild.isDryRun, let bytes = rebuild.bytes { text += "; it would take \(bytes) bytes" }
     text += "\n"
-    if let differences = rebuild.differences, differences > 0 {
+    if let differences = rebuild.differences {
       text += "\(differences) rows of the live table differ\n"
       text += rebuild.differing.map { "differs: \($0)\n" }.joined()
     }
     return text
   }
+
+  /// With three decimals.
+  private static func rounded(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
 
   /// One line of `status`.
   static func line(_ rebuild: RebuildRecord) -> [String] {
