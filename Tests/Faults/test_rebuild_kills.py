@@ -153,6 +153,29 @@ def test_it_pauses_goes_on_and_is_cancelled(database, service, load):
     settle(load, database)
 
 
+def test_a_stopped_process_is_replaced_and_can_do_nothing_any_more(database, service, load):
+    """As a machine that vanishes and comes back: its session and its locks live on."""
+    process = begin(database, "--throttle", "300")
+    until("it folds", lambda: database.rows(LAST) and database.rows(LAST)[0][1] > 0)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        result = until("another takes over", lambda: succeeded(
+            jejak("projection", "rebuild", "current_users", "--throttle", "100000",
+                  url=database.url)))
+        assert "going on" in result.stderr
+    finally:
+        process.send_signal(signal.SIGCONT)
+    process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert database.rows(LAST)[0][0] == "done"
+    settle(load, database)
+
+
+def succeeded(result):
+    assert result.returncode == 0 or "under way" in result.stderr, result.stderr
+    return result if result.returncode == 0 else None
+
+
 def test_a_wrong_table_is_rolled_back_to_what_it_was(database, service):
     people = [signed_in(service, firstName="Ada") for _ in range(3)]
     rows = events(database)

@@ -10,10 +10,13 @@ struct RebuildConnect: Sendable {
   /// The process, as the lease names it.
   let holder = RebuildID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
 
+  /// What the sessions of a process call themselves.
+  static func name(of holder: RebuildID) -> String { "jejak rebuild \(holder)" }
+
   func open() throws(BlockingConnection.Failure) -> BlockingConnection {
     try BlockingConnection(
       target: target,
-      applicationName: "jejak rebuild",
+      applicationName: Self.name(of: holder),
       setup: setup + Self.own
     )
   }

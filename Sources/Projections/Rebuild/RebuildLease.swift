@@ -38,16 +38,46 @@ enum RebuildLease {
     parameters.add(id)
     parameters.add(connect.holder)
     parameters.add(isLocked)
-    return try connection.query(
+    let taken = try connection.query(
       """
-      update rebuilds
+      with before as (
+        select rebuild_id, holder from rebuilds where rebuild_id = $1::uuid for update)
+      update rebuilds r
          set holder = $2::uuid, held_until = clock_timestamp() + interval '\(term)'
-       where rebuild_id = $1::uuid and state not in ('done', 'cancelled')
+        from before
+       where r.rebuild_id = before.rebuild_id and r.state not in ('done', 'cancelled')
          and ($3::boolean
-              or held_until > '-infinity' and held_until < clock_timestamp())
+              or r.held_until > '-infinity' and r.held_until < clock_timestamp())
+      returning before.holder
       """,
       parameters
-    ).affected == 1
+    )
+    guard taken.count == 1 else { return false }
+    if !isLocked, !taken.isNull(0, 0) {
+      try end(sessionsOf: taken.identifier(0, 0), connect, connection)
+    }
+    return true
+  }
+
+  /// Ends the sessions of a process that is stopped or has vanished: what they have locked would
+  /// hold up whoever goes on.
+  private static func end(
+    sessionsOf holder: RebuildID,
+    _ connect: RebuildConnect,
+    _ connection: borrowing BlockingConnection
+  ) throws {
+    var parameters = Parameters()
+    parameters.add(RebuildConnect.name(of: holder))
+    // They are of the role that logged in, as this session is.
+    try connection.script("reset role")
+    try connection.query(
+      """
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = $1::text and datname = current_database()
+      """,
+      parameters
+    )
+    for statement in connect.setup { try connection.script(statement) }
   }
 
   /// What its operator wants meanwhile.
