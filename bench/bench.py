@@ -95,12 +95,10 @@ class Service:
                  "update projections set position = 0, stopped_at = null, "
                  "stopped_because = null, stopped_time = null where position is not null;"
                  "insert into credentials select * from bench_hash; drop table bench_hash;"
-                 + seed.replace("c;\n", "c;\ndelete from credentials c where not exists "
-                                "(select 1 from current_users u where u.user_id = c.user_id);\n", 1),
-                 users=users)
+                 + seed, users=users)
 
     def follow(self):
-        """Brings the followers up to date at once, so that they don't do it beside a measurement."""
+        """Brings the followers up to date, so that they don't do it beside a measurement."""
         for name in ("audit_entries", "directory", "statistics"):
             subprocess.run([BINARY, "projection", "rebuild", name, "--accept-differences",
                             "--data-dir", self.data], capture_output=True, check=True)

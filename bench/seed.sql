@@ -62,5 +62,7 @@ insert into sessions (session_id, user_id, token_sha256, created_at, last_used_a
 insert into credentials (user_id, password_hash, commitment, changed_at)
   select p.user_id, c.password_hash, c.commitment, now()
     from people p, (select password_hash, commitment from credentials limit 1) c;
+delete from credentials c
+ where not exists (select from current_users u where u.user_id = c.user_id);
 
 vacuum analyze current_users, events, sessions, credentials, email_claims;

@@ -15,8 +15,8 @@ from support.service import Service, jejak
 from support.threads import together
 from support.wait import until
 
-COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["user"], ["apikey"], ["database-url"],
-            ["version"]]
+COMMANDS = [["serve"], ["migrate"], ["projection"], ["history"], ["user"], ["apikey"],
+            ["audit"], ["database-url"], ["version"]]
 
 
 def test_version_and_help_succeed():
