@@ -6,6 +6,8 @@ import HTTP
 
 /// The change feed of one client: pages of the log as fast as it reads them, then what comes.
 struct Feed: Sendable {
+  /// Open feeds of one loop at a time.
+  static let limit = 256
   /// Without an event for so long a heartbeat is sent.
   static let heartbeatInterval = Duration.seconds(15)
   /// How long a feed may go on after its key was revoked or has expired.
