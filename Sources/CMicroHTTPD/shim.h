@@ -17,6 +17,14 @@ static inline size_t jejak_keep_escapes(void *context, struct MHD_Connection *co
   return strlen(text);
 }
 
+// Empties the query of a target that the library shows before it parses the parameters: each would
+// take some of the connection's memory, and where that is used up there would be no answer. The
+// text lies in the connection's own buffer, and the library writes into it in the same way.
+static inline void jejak_cut_query(const char *target) {
+  char *query = strchr((char *)target, '?');
+  if (query) query[1] = 0;
+}
+
 // `MHD_start_daemon` is variadic, which Swift can't call.
 static inline struct MHD_Daemon *jejak_start_daemon(
     MHD_socket listener, MHD_AccessHandlerCallback handle,

@@ -102,6 +102,7 @@ public final class Server: Sendable {
       { _, uri, connection in
         guard let uri, let connection else { return nil }
         let request = Request(target: String(cString: uri), connection: connection)
+        jejak_cut_query(uri)
         return Unmanaged.passRetained(request).toOpaque()
       },
       { context, _, request, _ in

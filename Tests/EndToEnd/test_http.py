@@ -11,7 +11,8 @@ JSON = "application/json"
 IDLE_LIMIT = 60
 GETS = ["/v1/users/me", "/v1/sessions", "/v1/users/me/history", "/livez", "/readyz"]
 ALLOWED = {
-    "/v1/users": {"POST"}, "/v1/sessions": {"GET", "HEAD", "POST", "DELETE"},
+    "/v1/users": {"GET", "HEAD", "POST"},
+    "/v1/sessions": {"GET", "HEAD", "POST", "DELETE"},
     "/v1/sessions/current": {"DELETE"}, "/v1/users/me": {"GET", "HEAD", "PATCH"},
     "/v1/users/me/password": {"POST"}, "/v1/users/me/history": {"GET", "HEAD"},
     "/livez": {"GET", "HEAD"}, "/readyz": {"GET", "HEAD"}}
@@ -102,6 +103,16 @@ def test_an_address_has_a_limit(service, length):
     assert answer.status_code == 414, answer.text
     if length < 10_000:
         is_problem(answer, 414, "uri-too-long")
+
+
+@pytest.mark.parametrize("count", [200, 250, 600, 2_000])
+def test_many_query_parameters_are_answered(service, count):
+    query = "&".join(["x=1"] * count)
+    assert len(query) < 8_192
+    with Connection(service.address) as connection:
+        for _ in range(2):
+            connection.send(request("GET", "/v1/users?" + query))
+            is_problem(connection.receive(), 400, "malformed-request")
 
 
 @pytest.mark.parametrize("count, length", [(1, 40_000), (4, 12_000), (2_000, 20)])
