@@ -1,11 +1,19 @@
 """The projections that follow the log, as an operator sees them: list, resume, readyz."""
 
 import json
+from unittest.mock import ANY
 
 import pytest
 from support.client import http, signed_in
-from support.projections import append_poison, check_followers, mend_poison, wait_caught_up
+from support.projections import (
+    FOLLOWERS,
+    append_poison,
+    check_followers,
+    mend_poison,
+    wait_caught_up,
+)
 from support.service import Service, jejak
+from support.stall import stalled_append
 from support.wait import until
 
 
@@ -90,23 +98,39 @@ def test_g7_i8_a_poison_event_stops_its_projection_alone(alone, fresh_database, 
     assert json.loads(line)["position"] == 4
 
 
-def test_an_event_of_a_later_release_stops_those_who_read_it(alone, fresh_database):
+def test_an_event_of_a_later_release_stops_all_followers(alone, fresh_database):
     person = signed_in(alone)
     poison = append_poison(fresh_database, person.id)
     signed_in(alone)
-    names = {"directory", "statistics"}
-    until("both have stopped", lambda: names == {
+    until("all have stopped", lambda: set(FOLLOWERS) == {
         trouble["name"] for trouble in ready(alone).get("projections", [])})
-    wait_caught_up(fresh_database, ["audit_entries"])
-    for name in names:
+    text = jejak("projection", "list", url=fresh_database.url).stdout
+    for name in FOLLOWERS:
         state = listed(fresh_database)[name]
         assert state["position"] == poison - 1
-        assert "FromTheFuture" in state["error"]["reason"]
+        error = state["error"]
+        assert error["position"] == poison
+        assert error["reason"] == "this release knows no event type 'FromTheFuture' (schema 1)"
+        assert (f"{name} stopped at position {poison}, {error['since']}: {error['reason']}\n"
+                in text)
     mend_poison(fresh_database)
-    for name in names:
+    for name in FOLLOWERS:
         assert jejak("projection", "resume", name, url=fresh_database.url).returncode == 0
     until("readyz is well again", lambda: ready(alone) == {"status": "ok"})
     check_followers(fresh_database)
+
+
+def test_a_form_of_a_later_release_stops_all_followers(alone, fresh_database):
+    person = signed_in(alone)
+    with stalled_append(fresh_database, person.id) as (connection, position):
+        connection.execute("update events set schema = 2 where position = %s", [position])
+        connection.commit()
+    until("all have stopped", lambda: set(FOLLOWERS) == {
+        trouble["name"] for trouble in ready(alone).get("projections", [])})
+    for name in FOLLOWERS:
+        assert listed(fresh_database)[name]["error"] == {
+            "position": position, "since": ANY,
+            "reason": "this release knows no event type 'SignedIn' (schema 2)"}
 
 
 def test_resume_says_what_it_does(alone, fresh_database):
