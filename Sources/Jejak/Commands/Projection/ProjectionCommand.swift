@@ -6,7 +6,7 @@ enum ProjectionCommand: Command {
   static let names = ["projection"]
   static let syntax = CommandSyntax(
     usage: "jejak projection \(verbs.map(\.name).joined(separator: "|")) [NAME] [OPTION]…",
-    summary: "Lists the read models, and looks after one of them, while the service goes on:\n"
+    summary: "Lists the read models, and looks after one of them, while the service goes on.\n\n"
       + verbs.map { "\($0.synopsis): \($0.help)" }.joined(separator: "\n"),
     options: [CommandOption("json", help: "Print JSON.")] + verbs.flatMap(\.options)
       + Settings.databaseOptions,
