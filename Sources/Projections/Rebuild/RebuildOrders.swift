@@ -1,6 +1,5 @@
 import Clocks
 import EventLog
-import Glibc
 public import Postgres
 public import Profiles
 
@@ -13,12 +12,13 @@ public enum RebuildOrders {
     _ connection: borrowing BlockingConnection
   ) throws -> RebuildID {
     let id = RebuildID(at: .now())
-    let cores = Int32(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var parameters = Parameters()
     parameters.add(id)
     parameters.add(projection.name)
     parameters.add(projection.revision)
-    parameters.add(min(options.workers ?? cores, RebuildOptions.workerLimit))
+    parameters.add(
+      min(options.workers ?? RebuildOptions.defaultWorkers, RebuildOptions.workerLimit)
+    )
     parameters.add(options.throttle)
     parameters.add(options.acceptsDifferences)
     parameters.add(options.isDryRun)
