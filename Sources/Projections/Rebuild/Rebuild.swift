@@ -14,6 +14,8 @@ import Profiles
 public struct Rebuild: ~Copyable {
   /// The pause between two looks at what is wanted.
   private static let interval = Duration.milliseconds(200)
+  /// How long whoever begins waits for another process to let go.
+  private static let patience = Duration.seconds(1)
 
   private let connect: RebuildConnect
   private let session: BlockingConnection
@@ -40,7 +42,13 @@ public struct Rebuild: ~Copyable {
     _ projection: any Projection.Type,
     _ options: RebuildOptions
   ) throws -> Begun {
-    let isLocked = try RebuildLease.lock(projection.name, session)
+    var isLocked = try RebuildLease.lock(projection.name, session)
+    // The session of a process that has just ended may be about to end.
+    let deadline = Instant.now() + Self.patience
+    while !isLocked, .now() < deadline {
+      try session.script("select pg_sleep(0.05)")
+      isLocked = try RebuildLease.lock(projection.name, session)
+    }
     if let open = try RebuildRecord.open(of: projection.name, session) {
       guard try RebuildLease.take(open.id, connect, isLocked: isLocked, session) else {
         throw ProjectionError.busy(projection.name)

@@ -86,7 +86,7 @@ public enum RebuildOrders {
       update rebuilds
          set wanted = 'run', error = null, workers = coalesce($2::integer, workers),
              throttle = coalesce($3::integer, throttle),
-             accepts_differences = accepts_differences or $4::boolean, in_service = $5::boolean,
+             accepts_differences = accepts_differences or $4::boolean, in_service = in_service or $5::boolean,
              state = case when state in ('failed', 'differs') then 'catching up' else state end
        where rebuild_id = $1::uuid
       """,
