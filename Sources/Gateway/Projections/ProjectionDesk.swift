@@ -62,6 +62,9 @@ public final class ProjectionDesk: Sendable {
     }
   }
 
+  /// SQLSTATEs of refusals that pass: locks and time limits, and no more connections.
+  private static let passing: Set = ["55P03", "57014", "40P01", "40001", "53300"]
+
   private static func problem(_ error: any Error) -> Problem {
     switch error {
     case let problem as Problem: return problem
@@ -69,6 +72,9 @@ public final class ProjectionDesk: Sendable {
       if failure.isConnectionLost { return .unavailable("Nothing was changed.") }
       // The receipt is there: the same request is being carried out, or was.
       if failure.sqlState == "23505" { return Problem(.receiptExists) }
+      if let state = failure.sqlState, passing.contains(state) {
+        return .unavailable("Somebody else holds what is needed. Nothing was changed.")
+      }
       return .failed(failure.safeDescription)
     case ProjectionError.busy(let name):
       return Problem(

@@ -115,7 +115,11 @@ extension Gateway {
       throw ProjectionError.impossible("the rebuild is \(found.state.rawValue)")
     }
     switch order {
-    case .pause: try RebuildOrders.want("pause", of: id, connection)
+    case .pause:
+      guard found.canPause else {
+        throw ProjectionError.impossible("the rebuild waits already: it is \(found.state.rawValue)")
+      }
+      try RebuildOrders.want("pause", of: id, connection)
     case .cancel: try RebuildOrders.want("cancel", of: id, connection)
     case .resume where found.isHeld: try RebuildOrders.want("run", of: id, connection)
     case .resume:

@@ -88,6 +88,26 @@ public struct RebuildRecord: Sendable {
   /// Whether it goes on, or may.
   public var isOpen: Bool { state != .done && state != .cancelled }
 
+  /// Why nobody is at a rebuild that could go on as it is.
+  public enum Waiting: String, Sendable {
+    /// Its operator wants it to wait.
+    case paused
+    /// Its process has ended.
+    case interrupted
+    /// The service hasn't taken it up yet.
+    case due
+  }
+
+  /// Why nobody is at it; nil where a process is, or where it has ended, failed or differs.
+  public var waiting: Waiting? {
+    guard canPause, !isHeld else { return nil }
+    if wanted == "pause" { return .paused }
+    return isInService ? .due : .interrupted
+  }
+
+  /// Whether it can be told to wait: it goes on, or would.
+  public var canPause: Bool { isOpen && state != .failed && state != .differs }
+
   /// The columns that `init(_:_:)` reads, in its order.
   static let columns = """
     rebuild_id, projection, revision, state, wanted, workers, throttle, accepts_differences, \

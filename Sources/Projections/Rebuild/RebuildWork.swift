@@ -83,8 +83,14 @@ struct RebuildWork<P: Projection>: ~Copyable {
     let due = try RebuildRange.list(of: rebuild.id, isDone: false, session)
     let (connect, rebuild, control) = (connect, rebuild, control)
     let workers = P.partitioning == .inSequence ? 1 : Int(rebuild.workers)
-    try RangeQueue.run(due, workers: workers, control) { queue in
-      let fold = try RangeFold<P>(connect, rebuild, control)
+    try RangeQueue.run(due, workers: workers, control) { queue, worker in
+      let fold: RangeFold<P>
+      do {
+        fold = try RangeFold<P>(connect, rebuild, control)
+      } catch is BlockingConnection.Failure where worker > 0 {
+        // The server has no room for so many: those that came in do the work.
+        return
+      }
       while let range = queue.next() { try fold.fold(range) }
     }
     let done = try folded()
