@@ -12,6 +12,8 @@ extension Accounts {
     after position: Position,
     selecting selection: LogPage.Selection
   ) async throws(AccountsError) -> LogPage.Found {
+    try await feedPages.begin()
+    defer { feedPages.end() }
     do {
       let results = try await connections.bulk.transaction(
         LogPage.steps(after: position, selecting: selection)

@@ -9,7 +9,9 @@ extension Accounts {
     _ id: UserID,
     at moment: PastUser.Moment
   ) async throws(AccountsError) -> CurrentUser? {
-    try await fold(PastUser(of: id, at: moment)).map(CurrentUser.init)
+    try await folds.begin()
+    defer { folds.end() }
+    return try await fold(PastUser(of: id, at: moment)).map(CurrentUser.init)
   }
 
   /// What differs between two versions of a user, in either direction; nil where one of them
@@ -19,6 +21,8 @@ extension Accounts {
     from old: Version,
     to new: Version
   ) async throws(AccountsError) -> [Difference]? {
+    try await folds.begin()
+    defer { folds.end() }
     let first = PastUser(of: id, at: .version(min(old, new)))
     guard let earlier = try await fold(first) else { return nil }
     let second = PastUser(of: id, at: .version(max(old, new)), from: earlier)

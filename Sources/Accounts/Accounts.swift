@@ -28,6 +28,14 @@ public final class Accounts: Sendable {
 
   /// Tries of a command that others keep overtaking.
   static let attemptLimit = 100
+  /// Pages of feeds that are read at a time, so that what operators ask for gets through.
+  static let feedPageLimit = 4
+  /// Feeds that may wait to read a page, which is more than may be open.
+  static let feedPageQueueLimit = 1024
+  /// Users as they were that are folded at a time.
+  static let foldLimit = 4
+  /// Requests that may wait for such a fold.
+  static let foldQueueLimit = 64
   /// Events that may wait to be appended after their answer was given.
   static let deferredLimit = 1024
 
@@ -38,6 +46,8 @@ public final class Accounts: Sendable {
   let hashing: PasswordHashing
   let chains: Chains
   let holders: HolderLane
+  let feedPages: Turns
+  let folds: Turns
   private let report: @Sendable (String) -> Void
   private let deferred: LoopBound<Int>
 
@@ -62,6 +72,8 @@ public final class Accounts: Sendable {
       connection: connections.fetch,
       lifetimes: rules.lifetimes
     )
+    feedPages = Turns(Self.feedPageLimit, queueLimit: Self.feedPageQueueLimit, on: loop)
+    folds = Turns(Self.foldLimit, queueLimit: Self.foldQueueLimit, on: loop)
     deferred = LoopBound(0, on: loop)
   }
 

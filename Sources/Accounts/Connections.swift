@@ -48,7 +48,7 @@ public final class Connections: Sendable {
     fetch = make([Holder.statement])
     // Here the plan depends on the values, which are few statements' and not the same.
     bulk = make(
-      LogPage.statements + [AuditQuery.rangeStatement] + SQL.userLists,
+      LogPage.statements + [AuditQuery.rangeStatement, RebuildLookup.statement] + SQL.userLists,
       setup: ["set plan_cache_mode = force_custom_plan"]
     )
     others = (0..<Self.otherCount).map { _ in

@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// A connection listens to what `append_events` says, which makes it quick; another looks at the
 /// log now and then while anybody waits, which makes it correct, whatever becomes of the first.
+/// What is said is only a reason to look: anybody may speak on the channel.
 public final class LogTail: Sendable {
   /// The longest time between a commit and the waking, whatever was said of it.
   public static let pollInterval = Duration.milliseconds(500)
@@ -29,6 +30,10 @@ public final class LogTail: Sendable {
 
   private struct State {
     var head = Position.start
+    /// Whether the log may have gone on since the last look.
+    var isStale = true
+    /// Whether anybody has asked since the last look that was due.
+    var isWanted = false
     var next: UInt64 = 0
     var waiting: [UInt64: Waiting] = [:]
   }
@@ -59,7 +64,7 @@ public final class LogTail: Sendable {
     listening.applicationName += " listener"
     listening.statements = [LogPage.headStatement]
     listening.setup += Self.listen
-    listening.notified = { payload in relay.tail?.noted(payload) }
+    listening.notified = { _ in relay.tail?.noted() }
     listener = Connection(loop: loop, configuration: listening, report: report)
     relay.tail = self
   }
@@ -99,19 +104,25 @@ public final class LogTail: Sendable {
     }
   }
 
-  /// The last position that is known of; the log may have come further since.
+  /// The last position that is known of; the log may have come further since, and it may have been
+  /// put back to an earlier state.
   public var head: Position { state.withLock { $0.head } }
 
   /// Calls `wake` once, on some loop, as soon as the log is known to go on after `position`; from
   /// any thread.
   public func whenPast(_ position: Position, _ wake: @escaping @Sendable () -> Void) -> Ticket {
-    let (ticket, isPast) = state.withLock { state in
+    let (ticket, isPast, isStale) = state.withLock { state in
       state.next += 1
+      state.isWanted = true
       let isPast = state.head > position
       if !isPast { state.waiting[state.next] = Waiting(position: position, wake: wake) }
-      return (Ticket(number: state.next), isPast)
+      return (Ticket(number: state.next), isPast, state.isStale)
     }
-    if isPast { wake() }
+    if isPast {
+      wake()
+    } else if isStale {
+      loop.execute { [self] in readHead() }
+    }
     return ticket
   }
 
@@ -120,34 +131,50 @@ public final class LogTail: Sendable {
     state.withLock { _ = $0.waiting.removeValue(forKey: ticket.number) }
   }
 
-  private func noted(_ payload: String) {
-    // Others may speak on the channel too, and mean nothing but that there is reason to look.
-    if let position = Int64(payload) { advance(to: Position(position)) } else { readHead() }
+  private func noted() {
+    let isAwaited = state.withLock { state in
+      state.isStale = true
+      return !state.waiting.isEmpty
+    }
+    if isAwaited { readHead() }
   }
 
   private func look(_ number: Int) {
     guard !isClosed.value else { return }
-    if state.withLock({ !$0.waiting.isEmpty }) { readHead() }
+    let isDue = state.withLock { state in
+      defer { state.isWanted = false }
+      return state.isWanted || !state.waiting.isEmpty
+    }
+    if isDue { readHead() }
     if number % Self.looksBetweenProbes == 0, listener.isReady {
       listener.send([(LogPage.headStatement, Parameters())]) { _ in }
     }
     loop.schedule(after: Self.pollInterval) { [self] in look(number + 1) }
   }
 
-  /// Does nothing where the last look isn't answered yet.
+  /// Looks at the log; where the last look isn't answered yet, the next follows it.
   private func readHead() {
-    guard reader.isReady, reader.pending == 0 else { return }
+    guard reader.isReady, reader.pending == 0 else {
+      state.withLock { $0.isStale = true }
+      return
+    }
+    state.withLock { $0.isStale = false }
     reader.send([(LogPage.headStatement, Parameters())]) { [self] outcome in
-      guard case .success(let results) = outcome else { return }
-      advance(to: Position(results[0].integer(0, 0)))
+      guard case .success(let results) = outcome else {
+        state.withLock { $0.isStale = true }
+        return
+      }
+      found(Position(results[0].integer(0, 0)))
+      if state.withLock({ $0.isStale && !$0.waiting.isEmpty }) { readHead() }
     }
   }
 
-  private func advance(to position: Position) {
+  private func found(_ head: Position) {
     let woken = state.withLock { state -> [Waiting] in
-      guard position > state.head else { return [] }
-      state.head = position
-      let due = state.waiting.filter { $0.value.position < position }
+      let hasGoneOn = head > state.head
+      state.head = head
+      guard hasGoneOn else { return [] }
+      let due = state.waiting.filter { $0.value.position < head }
       for number in due.keys { state.waiting[number] = nil }
       return Array(due.values)
     }

@@ -43,7 +43,8 @@ public final class Gateway: Sendable {
   let loop: EventLoop
   let accounts: Accounts
   let shared: Shared
-  let feedPlaces = FeedPlaces()
+  let feedPlaces = Places(Feed.limit)
+  let progressPlaces = Places(progressLimit)
   private let requestIDs: LoopBound<RequestIDs>
 
   /// A gateway to `accounts`, on the same loop.

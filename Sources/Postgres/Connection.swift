@@ -20,7 +20,7 @@ public final class Connection: Sendable {
     public var statements: [Statement]
     /// How many exchanges may be under way.
     public var exchangeLimit = 1024
-    /// After this time without an answer the connection counts as lost.
+    /// After this time without any answer, while one is due, the connection counts as lost.
     public var answerTimeout = Duration.seconds(30)
     /// After this time without success an attempt to connect is given up.
     public var connectTimeout = Duration.seconds(10)
@@ -55,7 +55,7 @@ public final class Connection: Sendable {
   struct Exchange {
     var rows: [Rows] = []
     var error: PostgresError?
-    let deadline: Instant
+    let sentAt: Instant
     let completion: (Outcome) -> Void
   }
 
@@ -70,6 +70,7 @@ public final class Connection: Sendable {
     var watched: Int32 = -1
     var wantsWrite = false
     var exchanges = FIFO<Exchange>()
+    var lastResult = Instant.now()
     var failures = 0
     var connectDeadline = Instant.now()
     var lastError: String?
@@ -249,7 +250,10 @@ public final class Connection: Sendable {
         state.value.lastError = "no answer within \(configuration.connectTimeout)"
         failToConnect()
       case .settingUp, .ready:
-        if let oldest = state.value.exchanges.first, oldest.deadline < now {
+        // Where many wait in line, each answer shows that the other side lives.
+        if let oldest = state.value.exchanges.first,
+          max(oldest.sentAt, state.value.lastResult) + configuration.answerTimeout < now
+        {
           report("no answer within \(configuration.answerTimeout)")
           drop(because: .connectionLost)
         }
@@ -262,9 +266,7 @@ public final class Connection: Sendable {
   // MARK: Exchanging
 
   private func expect(_ completion: @escaping (Outcome) -> Void) {
-    state.value.exchanges.append(
-      Exchange(deadline: loop.now + configuration.answerTimeout, completion: completion)
-    )
+    state.value.exchanges.append(Exchange(sentAt: loop.now, completion: completion))
   }
 
   private func finishSending(_ handle: OpaquePointer) {
@@ -309,6 +311,7 @@ public final class Connection: Sendable {
         if PQstatus(handle) == CONNECTION_BAD { return }
         continue
       }
+      state.value.lastResult = loop.now
       switch PQresultStatus(result) {
       case PGRES_PIPELINE_SYNC:
         PQclear(result)

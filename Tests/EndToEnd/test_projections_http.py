@@ -1,6 +1,8 @@
 """Operators look after projections over HTTP."""
 
+import contextlib
 import json
+import re
 import secrets
 
 import pytest
@@ -108,6 +110,33 @@ def test_its_progress_is_streamed(alone, operator):
     progress = [json.loads(data.removeprefix("data: ")) for _, data in events[:-1]]
     assert len(progress) >= 2
     assert all(step["eventsDone"] <= step["eventsTotal"] for step in progress)
+
+
+def test_streams_of_progress_have_a_limit_and_end_with_their_key(database):
+    with Service(database.url, env={"JEJAK_LOOPS": 1}) as alone, contextlib.ExitStack() as stack:
+        operator = Operator(alone, "projections:write")
+        for _ in range(50):
+            signed_in(alone)
+        answer = operator.post("/v1/projections/current_users/rebuilds", {"throttle": 1})
+        location = answer.headers["location"]
+        key = alone.api_key("projections:read")
+        listed = jejak("apikey", "list", "--json", url=alone.database_url).stdout
+        newest = re.findall(r'"id":\s*"([0-9a-f-]{36})"', listed)[-1]
+        headers = {"Authorization": f"Bearer {key}", "Accept": "text/event-stream"}
+        client = stack.enter_context(http(alone))
+        streams = [stack.enter_context(client.stream("GET", location, headers=headers))
+                   for _ in range(16)]
+        assert all(stream.status_code == 200 for stream in streams)
+        refused = client.get(location, headers=headers)
+        problem(refused, 503, "unavailable")
+        assert refused.headers["retry-after"]
+        # The record itself is shown all the same, and so is all else.
+        assert operator.get(location).status_code == 200
+        assert jejak("apikey", "revoke", newest, url=alone.database_url).returncode == 0
+        for stream in streams:
+            assert "event: end" not in list(stream.iter_lines())
+        assert operator.post(location + "/cancel").status_code == 202
+        assert operator.rested(location)["state"] == "cancelled"
 
 
 def test_it_is_paused_resumed_and_cancelled(alone, operator, database):

@@ -94,4 +94,44 @@ struct LogTailTests {
       try await loop.until { bell.rings == 1 }
     }
   }
+
+  @Test func `takes what is said on the channel for a reason to look, and no more`() async throws {
+    let database = try TestDatabase.current
+    try await withTail { loop, lane, tail in
+      let (bell, patient) = (Bell(), Bell())
+      _ = tail.whenPast(.start) { bell.ring() }
+      _ = tail.whenPast(Position(1)) { patient.ring() }
+      let session = try database.session()
+      for payload in ["9223372036854775807", "-1", "none", ""] {
+        try session.script(
+          "do $$ begin perform pg_notify('jejak ' || current_schema(), '\(payload)'); end $$"
+        )
+      }
+      // What is said comes in the order of the commits.
+      _ = await outcomes([try TestUser.new().event], loop, lane)
+      try await loop.until { bell.rings == 1 }
+      #expect(tail.head == Position(1))
+      #expect(patient.rings == 0)
+    }
+  }
+
+  @Test func `follows a log that was put back`() async throws {
+    let database = try TestDatabase.current
+    try await withTail { loop, lane, tail in
+      let bell = Bell()
+      _ = tail.whenPast(Position(1)) { bell.ring() }
+      for name in ["a", "b"] {
+        _ = await outcomes([try TestUser.new("\(name)@example.com").event], loop, lane)
+      }
+      try await loop.until { bell.rings == 1 }
+      try database.superuserSession().script(
+        """
+        set session_replication_role = replica;
+        delete from events where position = 2;
+        """
+      )
+      _ = tail.whenPast(Position(2)) {}
+      try await loop.until { tail.head == Position(1) }
+    }
+  }
 }

@@ -66,6 +66,25 @@ struct ReconnectTests {
     #expect(reports.all.contains { $0.contains("no answer within") })
   }
 
+  @Test func `isn't lost where a long line is answered one after the other`() async throws {
+    let reports = Reports()
+    try await withConnection(
+      configure: { $0.answerTimeout = .seconds(2) },
+      reports: reports
+    ) { loop, connection in
+      let answered = LoopBound(0, on: loop)
+      let length = 5
+      for _ in 0..<length {
+        connection.send([(Statements.wait, Statements.bind(1))]) { outcome in
+          if case .success = outcome { answered.value += 1 }
+        }
+      }
+      try await loop.until { connection.pending == 0 }
+      #expect(answered.value == length)
+    }
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func `is unavailable while the server is away, and says so without line breaks`()
     async throws
   {

@@ -6,12 +6,16 @@ import HTTP
 
 /// The change feed of one client: pages of the log as fast as it reads them, then what comes.
 struct Feed: Sendable {
+  /// Open feeds of one loop at a time.
+  static let limit = 256
   /// Without an event for so long a heartbeat is sent.
   static let heartbeatInterval = Duration.seconds(15)
   /// How long a feed may go on after its key was revoked or has expired.
   static let keyCheckInterval = Duration.seconds(5)
   /// Between two looks of one feed at the end of the log: a busy log gives larger pages, not more.
   private static let gathering = Duration.milliseconds(50)
+  /// Looks in a row that find nothing double the pause before the next, so many times at most.
+  private static let doublingLimit = 3
   /// Bytes that are written at a time.
   private static let pieceSize = 64 * 1024
   /// Between two looks for a database that is lost.
@@ -31,6 +35,8 @@ struct Feed: Sendable {
   /// Where a feed stands.
   private struct Progress {
     var position: Position
+    /// Looks in a row that found nothing though the log was said to go on.
+    var fruitless = 0
     var lastRead = Instant.now()
     var lastWrite = Instant.now()
     var lastCheck = Instant.now()
@@ -56,7 +62,7 @@ struct Feed: Sendable {
       if writer.isClosed { throw BodyWriter.Closed() }
       if last == nil && writer.isDraining { return }
       switch try await step(&progress, writer) {
-      case .another: continue
+      case .another: break
       case .end: return
       case .pause: await alarm.wait(atMost: Self.retryPause)
       case .rest: await rest(alarm, progress, writer)
@@ -74,6 +80,8 @@ struct Feed: Sendable {
       progress.lastRead = Instant.now()
       let page = try await accounts.log(after: progress.position, selecting: selection)
       try await send(page.events, &progress, writer)
+      let isFruitless = page.end == progress.position && tail.head > page.end
+      progress.fruitless = isFruitless ? progress.fruitless + 1 : 0
       progress.position = page.end
       if last.map({ page.end >= $0 }) ?? false { return .end }
       guard page.isLast else { return .another }
@@ -109,7 +117,8 @@ struct Feed: Sendable {
 
   /// Waits until the log goes on, or something else is due.
   private func rest(_ alarm: Alarm, _ progress: Progress, _ writer: BodyWriter) async {
-    let early = progress.lastRead + Self.gathering - Instant.now()
+    let pause = Self.gathering * (1 << min(progress.fruitless, Self.doublingLimit))
+    let early = progress.lastRead + pause - Instant.now()
     if early > .zero {
       await alarm.wait(atMost: early)
       // The alarm may have told the end.

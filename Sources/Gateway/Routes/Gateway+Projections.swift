@@ -29,8 +29,8 @@ extension Gateway {
     guard let projection = ReadModels.named(name) else { throw .notFound }
     _ = try Query(request, known: [])
     if request.method != "POST" {
-      _ = try await self.operator(request, scope: .projectionsRead)
-      return try await show(projection, resource, request)
+      let reader = try await self.operator(request, scope: .projectionsRead)
+      return try await show(projection, resource, request, reader)
     }
     let who = try await self.operator(request, scope: .projectionsWrite)
     return try await change(projection, resource, request, who)
@@ -39,12 +39,13 @@ extension Gateway {
   private func show(
     _ projection: any Projection.Type,
     _ resource: ProjectionResource,
-    _ request: Request
+    _ request: Request,
+    _ reader: Operator
   ) async throws(Problem) -> Response {
     let name = projection.name
     switch resource {
     case .rebuild(let id):
-      if request.acceptsEventStream { return try await follow(id, of: name) }
+      if request.acceptsEventStream { return try await follow(id, of: name, for: reader.id) }
       return Self.answer(200, try await rebuild(id, of: name).json)
     case .rebuilds:
       let found = try await desk().run { (connection) throws -> [RebuildRecord] in
