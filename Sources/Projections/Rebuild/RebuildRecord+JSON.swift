@@ -28,6 +28,15 @@ extension RebuildRecord {
       "finishedAt": finishedAt.map { .string($0.description) } ?? .null,
     ]
   }
+
+  /// What is told of an open rebuild along with its projection.
+  var summary: JSON {
+    [
+      "id": .string(id.description), "state": .string(state.rawValue),
+      "isRunning": .bool(isHeld), "waiting": waiting.map { .string($0.rawValue) } ?? .null,
+      "dryRun": .bool(isDryRun), "percent": progress.percentJSON,
+    ]
+  }
 }
 
 extension RebuildProgress {
