@@ -232,16 +232,17 @@ def test_rows_and_events_are_counted_at_the_exchange(alone, fresh_database):
     wait_caught_up(fresh_database)
     text = projection(fresh_database, "rebuild", "directory").stdout
     assert "to position 2: 1 row from 2 events" in text
-    # Until the snapshot is folded, more is appended than was there.
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(projection, fresh_database, "rebuild", "audit_entries",
-                              "--throttle", 1, "--json")
-        until("it folds", lambda: (
-            rebuild_of(fresh_database, "audit_entries") or {}).get("state") == "folding")
+    # A reader holds up the exchange, and more is appended after the rows were counted.
+    with fresh_database.connect(autocommit=False) as reader, ThreadPoolExecutor(1) as pool:
+        reader.execute("select from directory")
+        running = pool.submit(projection, fresh_database, "rebuild", "directory", "--json")
+        until("it is about to exchange", lambda: (
+            rebuild_of(fresh_database) or {}).get("state") == "exchanging")
         for _ in range(3):
             signed_in(alone)
-        fresh_database.rows("update rebuilds set throttle = null")
+        wait_caught_up(fresh_database)
+        reader.rollback()
         result = running.result()
     rebuilt = json.loads(result.stdout.splitlines()[-1])
     assert rebuilt["state"] == "done"
-    assert rebuilt["rows"] == rebuilt["position"] == rebuilt["eventsDone"]
+    assert (rebuilt["rows"], rebuilt["position"], rebuilt["eventsDone"]) == (4, 8, 8)
