@@ -6,6 +6,7 @@ import secrets
 import pytest
 from support.client import field_errors, http, problem, signed_in
 from support.log import check_all
+from support.projections import append_poison
 from support.service import Service, jejak
 from support.wait import until
 
@@ -163,6 +164,16 @@ def test_a_wrong_table_is_told_and_exchanged_only_where_that_is_accepted(
         location = answer.headers["location"]
     assert operator.rested(location)["state"] == "done"
     assert person.get().json()["firstName"] == "Ada"
+
+
+def test_a_dry_run_that_fails_makes_way_for_the_next(alone, operator, database):
+    append_poison(database, signed_in(alone).id)
+    for _ in range(2):
+        answer = operator.post("/v1/projections/directory/rebuilds", {"dryRun": True})
+        assert answer.status_code == 202, answer.text
+        rebuild = operator.rested(answer.headers["location"])
+        assert rebuild["state"] == "cancelled" and "FromTheFuture" in rebuild["error"]
+        assert rebuild["waiting"] is None
 
 
 @pytest.mark.parametrize("body, expected", [

@@ -10,6 +10,7 @@ extension RebuildRecord {
       "id": .string(id.description), "projection": .string(projection),
       "revision": .integer(Int64(revision)), "state": .string(state.rawValue),
       "wanted": .string(wanted), "isRunning": .bool(isHeld && isOpen),
+      "waiting": waiting.map { .string($0.rawValue) } ?? .null,
       "inService": .bool(isInService), "workers": .integer(Int64(workers)),
       "throttle": throttle.map { .integer(Int64($0)) } ?? .null, "dryRun": .bool(isDryRun),
       "acceptDifferences": .bool(acceptsDifferences),
