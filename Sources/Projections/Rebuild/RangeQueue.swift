@@ -13,8 +13,10 @@ final class RangeQueue: Sendable {
     ranges.withLock { $0.popLast() }
   }
 
-  /// Runs `body` in `workers` threads, and returns when all have ended; the first error of any is
-  /// thrown, and ends the work of the others. `body` is given its worker's number, from 0.
+  /// Runs `body` in `workers` threads, and returns when all have ended.
+  ///
+  /// The first error of any is thrown, and ends the work of the others. `body` is given its
+  /// worker's number, from 0.
   static func run(
     _ ranges: [RebuildRange],
     workers: Int,

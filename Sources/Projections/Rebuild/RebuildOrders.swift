@@ -94,17 +94,24 @@ public enum RebuildOrders {
     )
   }
 
-  /// Says what is wanted of an open rebuild: `run`, `pause` or `cancel`.
+  /// Says what is wanted of an open rebuild: `run`, `pause` or `cancel`; and, where it is so, that
+  /// differences are accepted.
   public static func want(
     _ wanted: String,
     of id: RebuildID,
+    acceptingDifferences acceptsDifferences: Bool = false,
     _ connection: borrowing BlockingConnection
   ) throws {
     var parameters = Parameters()
     parameters.add(id)
     parameters.add(wanted)
+    parameters.add(acceptsDifferences)
     try connection.query(
-      "update rebuilds set wanted = $2::text where rebuild_id = $1::uuid",
+      """
+      update rebuilds
+         set wanted = $2::text, accepts_differences = accepts_differences or $3::boolean
+       where rebuild_id = $1::uuid
+      """,
       parameters
     )
   }

@@ -182,6 +182,17 @@ public struct RebuildRecord: Sendable {
     return (0..<rows.count).map { RebuildRecord(rows, $0) }
   }
 
+  /// Those that are open, one of a projection at most, by its name.
+  public static func open(
+    _ connection: borrowing BlockingConnection
+  ) throws -> [String: RebuildRecord] {
+    let rows = try connection.query(
+      "select \(columns) from rebuilds where state not in ('done', 'cancelled')"
+    )
+    let records = (0..<rows.count).map { RebuildRecord(rows, $0) }
+    return Dictionary(records.map { ($0.projection, $0) }) { first, _ in first }
+  }
+
   /// The one that is open, of which there is one at most; with `lock`, it stays as it is until the
   /// transaction ends.
   public static func open(

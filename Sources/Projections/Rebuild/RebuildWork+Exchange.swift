@@ -51,9 +51,11 @@ extension RebuildWork {
       let live = try ExchangeLocks.take(P.self, session)
       var position = rebuild.caughtUp ?? 0
       let last = try live ?? head()
+      let rowsBefore = try rowsMade()
       while position < last {
         position = try LogStep<P>.run(after: position, upTo: last, to: shadow, session)
       }
+      let grown = try rowsMade() - rowsBefore
       if P.mode == .following { try ExchangeLocks.takeTable(P.self, session) }
       try ExchangeLocks.exchange(
         P.name,
@@ -66,11 +68,12 @@ extension RebuildWork {
       var parameters = Parameters()
       parameters.add(rebuild.id)
       parameters.add(position)
+      parameters.add(grown)
       try session.query(
         """
         update rebuilds
            set state = 'done', caught_up = $2::bigint, finished_at = clock_timestamp(),
-               events_done = $2::bigint, events_total = $2::bigint
+               rows = rows + $3::bigint, events_done = $2::bigint, events_total = $2::bigint
          where rebuild_id = $1::uuid
         """,
         parameters
