@@ -31,6 +31,7 @@ public enum Schema {
     File("change_password", PackageResources.change_password_sql),
     File("position_at", PackageResources.position_at_sql),
     File("projection_table", PackageResources.projection_table_sql),
+    File("projection_relation", PackageResources.projection_relation_sql),
     File("rename_projection_table", PackageResources.rename_projection_table_sql),
     File("prepare_rebuild", PackageResources.prepare_rebuild_sql),
     File("index_rebuild", PackageResources.index_rebuild_sql),

@@ -26,7 +26,7 @@ extension Accounts {
     do {
       event = try recorded.event()
     } catch {
-      throw .failed("the event at position \(recorded.position): \(error)")
+      throw .unreadableEvent(recorded.position, reason: "\(error)")
     }
     let reversion = Reversion(
       of: event,

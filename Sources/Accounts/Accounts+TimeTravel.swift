@@ -38,10 +38,21 @@ extension Accounts {
       do {
         try past.add(page)
       } catch {
-        throw .failed(error.description)
+        throw AccountsError(error)
       }
     }
     return past.isReached ? past.row : nil
+  }
+}
+
+extension AccountsError {
+  /// How it is answered that a user's events can't be folded.
+  fileprivate init(_ error: ProjectionError) {
+    if case .unreadable(let position, let reason) = error {
+      self = .unreadableEvent(position, reason: reason)
+    } else {
+      self = .failed(error.description)
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+public import EventLog
 public import Profiles
 
 /// Why a command was not carried out; one case for each answer a caller gives.
@@ -22,6 +23,8 @@ public enum AccountsError: Error, Sendable {
   case notRevertible(type: String)
   /// These fields have other values than the change that is to be reverted gave them.
   case changedSince([ProfileField])
+  /// The event at this position can't be read by this release, and the reason.
+  case unreadableEvent(Position, reason: String)
   /// A request with this Idempotency-Key has been carried out meanwhile: give its answer.
   case receiptExists
   /// Too much waits; try again later.

@@ -1,4 +1,5 @@
 import Accounts
+import EventLog
 import HTTP
 import JSON
 import Profiles
@@ -130,6 +131,18 @@ extension Problem {
     return problem
   }
 
+  /// The log holds an event that this release can't make sense of.
+  static func unreadableEvent(_ position: Position, _ reason: String) -> Problem {
+    var problem = tryLater(
+      "unreadable-event",
+      "An event of this user can't be read.",
+      detail: "A newer release wrote the event at position \(position), or the log was damaged."
+    )
+    problem.members["position"] = .integer(position.rawValue)
+    problem.logged = "the event at position \(position): \(reason)"
+    return problem
+  }
+
   static func failed(_ logged: String) -> Problem {
     var problem = Problem(500, "internal", "The service made a mistake.")
     problem.logged = logged
@@ -189,6 +202,8 @@ extension Problem {
     case .noSuchVersion: self = .noSuchVersion
     case .notRevertible(let type): self = .notRevertible(type)
     case .changedSince(let fields): self = .changedSince(fields)
+    case .unreadableEvent(let position, let reason):
+      self = .unreadableEvent(position, reason)
     case .receiptExists:
       self = Problem(
         409,

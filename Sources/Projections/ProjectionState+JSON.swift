@@ -3,8 +3,8 @@ import EventLog
 public import JSON
 
 extension ProjectionState {
-  /// The state as commands and HTTP show it.
-  public var json: JSON {
+  /// The state as commands and HTTP show it, with the open one of its rebuilds.
+  public func json(rebuild: RebuildRecord?) -> JSON {
     [
       "name": .string(name),
       "mode": .string(mode.rawValue),
@@ -19,6 +19,7 @@ extension ProjectionState {
           "since": .string($0.time.description),
         ]
       } ?? .null,
+      "rebuild": rebuild?.summary ?? .null,
       "previous": previous.map {
         ["position": .integer($0.position.rawValue), "revision": .integer(Int64($0.revision))]
       } ?? .null,

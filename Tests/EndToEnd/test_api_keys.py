@@ -88,6 +88,9 @@ def test_a_revoked_key_is_refused_at_once(service, operate):
     again = jejak("apikey", "revoke", made["id"], url=service.database_url)
     assert again.returncode == 0 and "before" in again.stderr
     assert listed(service)[made["id"]]["revokedAt"] == revoked["revokedAt"]
+    told = jejak("apikey", "revoke", made["id"], "--json", url=service.database_url)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert json.loads(told.stdout) == revoked
 
 
 def test_an_expired_key_is_refused(service, database, operate):

@@ -38,6 +38,7 @@ def test_serve_help_lists_the_settings():
 @pytest.mark.parametrize("command", [
     [], ["nonsense"], ["serve", "--nonsense"], ["serve", "--listen"], ["projection"],
     ["projection", "nonsense"], ["projection", "rebuild"], ["history"],
+    ["projection", "list", "--throttle", "5"], ["projection", "verify", "directory", "--dry-run"],
     ["serve", "--listen", "nowhere"], ["serve", "--password-min-length", "7"],
     ["serve", "--loops", "none"]])
 def test_wrong_usage_is_2_and_says_so_on_standard_error(command):

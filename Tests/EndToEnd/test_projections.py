@@ -1,11 +1,20 @@
 """The projections that follow the log, as an operator sees them: list, resume, readyz."""
 
 import json
+from unittest.mock import ANY
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.client import http, signed_in
-from support.projections import append_poison, check_followers, mend_poison, wait_caught_up
+from support.projections import (
+    FOLLOWERS,
+    append_poison,
+    check_followers,
+    mend_poison,
+    wait_caught_up,
+)
 from support.service import Service, jejak
+from support.stall import stalled_append
 from support.wait import until
 
 
@@ -90,23 +99,39 @@ def test_g7_i8_a_poison_event_stops_its_projection_alone(alone, fresh_database, 
     assert json.loads(line)["position"] == 4
 
 
-def test_an_event_of_a_later_release_stops_those_who_read_it(alone, fresh_database):
+def test_an_event_of_a_later_release_stops_all_followers(alone, fresh_database):
     person = signed_in(alone)
     poison = append_poison(fresh_database, person.id)
     signed_in(alone)
-    names = {"directory", "statistics"}
-    until("both have stopped", lambda: names == {
+    until("all have stopped", lambda: set(FOLLOWERS) == {
         trouble["name"] for trouble in ready(alone).get("projections", [])})
-    wait_caught_up(fresh_database, ["audit_entries"])
-    for name in names:
+    text = jejak("projection", "list", url=fresh_database.url).stdout
+    for name in FOLLOWERS:
         state = listed(fresh_database)[name]
         assert state["position"] == poison - 1
-        assert "FromTheFuture" in state["error"]["reason"]
+        error = state["error"]
+        assert error["position"] == poison
+        assert error["reason"] == "this release knows no event type 'FromTheFuture' (schema 1)"
+        assert (f"{name} stopped at position {poison}, {error['since']}: {error['reason']}\n"
+                in text)
     mend_poison(fresh_database)
-    for name in names:
+    for name in FOLLOWERS:
         assert jejak("projection", "resume", name, url=fresh_database.url).returncode == 0
     until("readyz is well again", lambda: ready(alone) == {"status": "ok"})
     check_followers(fresh_database)
+
+
+def test_a_form_of_a_later_release_stops_all_followers(alone, fresh_database):
+    person = signed_in(alone)
+    with stalled_append(fresh_database, person.id) as (connection, position):
+        connection.execute("update events set schema = 2 where position = %s", [position])
+        connection.commit()
+    until("all have stopped", lambda: set(FOLLOWERS) == {
+        trouble["name"] for trouble in ready(alone).get("projections", [])})
+    for name in FOLLOWERS:
+        assert listed(fresh_database)[name]["error"] == {
+            "position": position, "since": ANY,
+            "reason": "this release knows no event type 'SignedIn' (schema 2)"}
 
 
 def test_resume_says_what_it_does(alone, fresh_database):
@@ -134,3 +159,114 @@ def test_a_changed_definition_is_told_and_the_service_goes_on(alone, fresh_datab
     assert (state["revision"], state["definedRevision"]) == (9, 1)
     signed_in(alone)
     check_followers(fresh_database)
+
+
+def rebuild_of(database, name="directory"):
+    """What `projection list --json` says of the projection's open rebuild."""
+    return listed(database)[name]["rebuild"]
+
+
+def projection(database, *arguments):
+    return jejak("projection", *arguments, url=database.url)
+
+
+def poisoned(service, database):
+    """Appends an event that its readers stop at; gives its position when they have."""
+    poison = append_poison(database, signed_in(service).id)
+    until("both readers have stopped", lambda: {"directory", "statistics"} == {
+        trouble["name"] for trouble in ready(service).get("projections", [])})
+    return poison
+
+
+def mended(service, database):
+    """Mends the event, and lets those who have stopped go on."""
+    mend_poison(database)
+    for name in ("directory", "statistics"):
+        assert projection(database, "resume", name).returncode == 0
+    until("readyz is well again", lambda: ready(service) == {"status": "ok"})
+    wait_caught_up(database)
+
+
+def test_a_rebuild_that_fails_says_what_to_do_next(alone, fresh_database):
+    poison = poisoned(alone, fresh_database)
+    failed = projection(fresh_database, "rebuild", "directory")
+    assert failed.returncode == 1
+    assert f"position {poison}" in failed.stderr
+    assert "then: jejak projection resume directory" in failed.stderr
+    assert "jejak projection cancel directory" in failed.stderr
+    open_one = rebuild_of(fresh_database)
+    assert (open_one["state"], open_one["isRunning"], open_one["waiting"]) == (
+        "failed", False, None)
+    text = projection(fresh_database, "list").stdout
+    assert "directory has a rebuild that failed" in text
+    assert "jejak projection status directory" in text
+    status = projection(fresh_database, "status", "directory").stdout
+    assert "jejak projection resume directory" in status and "FromTheFuture" in status
+    paused = projection(fresh_database, "pause", "directory")
+    assert paused.returncode == 1 and "nothing to pause" in paused.stderr
+    tried = projection(fresh_database, "rebuild", "directory", "--dry-run")
+    assert tried.returncode == 1
+    assert "jejak projection cancel directory" in tried.stderr
+    assert rebuild_of(fresh_database)["id"] == open_one["id"]
+    mended(alone, fresh_database)
+    assert rebuild_of(fresh_database) is None
+    check_followers(fresh_database)
+
+
+@pytest.mark.parametrize("verb", [["verify"], ["rebuild", "--dry-run"]])
+def test_a_dry_run_that_fails_stands_in_nobodys_way(alone, fresh_database, verb):
+    poisoned(alone, fresh_database)
+    for _ in range(2):
+        result = projection(fresh_database, *verb, "directory")
+        assert result.returncode == 1 and "FromTheFuture" in result.stderr
+        assert "try again" in result.stderr
+        assert rebuild_of(fresh_database) is None
+        assert fresh_database.value("select to_regclass('directory_rebuild')") is None
+    assert fresh_database.rows("select distinct state, error is not null from rebuilds") == [
+        ("cancelled", True)]
+    assert "FromTheFuture" in projection(fresh_database, "status", "directory").stdout
+    mended(alone, fresh_database)
+    assert projection(fresh_database, *verb, "directory").returncode == 0
+
+
+def test_a_paused_rebuild_says_so_and_what_it_goes_on_with(alone, fresh_database):
+    for _ in range(3):
+        signed_in(alone)
+    wait_caught_up(fresh_database)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(projection, fresh_database, "rebuild", "directory", "--throttle", 1,
+                              "--workers", 3)
+        until("it folds", lambda: (rebuild_of(fresh_database) or {}).get("state") == "folding")
+        assert "is under way" in projection(fresh_database, "list").stdout
+        paused = projection(fresh_database, "pause", "directory")
+        assert paused.returncode == 0, paused
+        assert "is paused" in paused.stdout and "folding, paused" in paused.stdout
+        assert "jejak projection resume directory" in paused.stdout
+        assert running.result().returncode == 1
+    assert rebuild_of(fresh_database)["waiting"] == "paused"
+    assert "folding, paused" in projection(fresh_database, "status", "directory").stdout
+    result = projection(fresh_database, "rebuild", "directory", "--throttle", 100_000)
+    assert result.returncode == 0, result
+    assert "as it was begun: --workers 3\n" in result.stderr
+    assert "--throttle" not in result.stderr
+
+
+def test_rows_and_events_are_counted_at_the_exchange(alone, fresh_database):
+    signed_in(alone)
+    wait_caught_up(fresh_database)
+    text = projection(fresh_database, "rebuild", "directory").stdout
+    assert "to position 2: 1 row from 2 events" in text
+    # A reader holds up the exchange, and more is appended after the rows were counted.
+    with fresh_database.connect(autocommit=False) as reader, ThreadPoolExecutor(1) as pool:
+        reader.execute("select from directory")
+        running = pool.submit(projection, fresh_database, "rebuild", "directory", "--json")
+        until("it is about to exchange", lambda: (
+            rebuild_of(fresh_database) or {}).get("state") == "exchanging")
+        for _ in range(3):
+            signed_in(alone)
+        wait_caught_up(fresh_database)
+        reader.rollback()
+        result = running.result()
+    rebuilt = json.loads(result.stdout.splitlines()[-1])
+    assert rebuilt["state"] == "done"
+    assert (rebuilt["rows"], rebuilt["position"], rebuilt["eventsDone"]) == (4, 8, 8)

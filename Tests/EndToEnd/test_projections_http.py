@@ -8,6 +8,7 @@ import secrets
 import pytest
 from support.client import field_errors, http, problem, signed_in
 from support.log import check_all
+from support.projections import append_poison
 from support.service import Service, jejak
 from support.wait import until
 
@@ -144,22 +145,31 @@ def test_it_is_paused_resumed_and_cancelled(alone, operator, database):
         signed_in(alone)
     answer = operator.post("/v1/projections/current_users/rebuilds", {"throttle": 1})
     location = answer.headers["location"]
-    problem(operator.post("/v1/projections/current_users/rebuilds"), 409, "rebuild-under-way")
+    refused = operator.post("/v1/projections/current_users/rebuilds")
+    assert problem(refused, 409, "rebuild-under-way")["rebuild"] == answer.json()["id"]
+    assert refused.headers["location"] == location
+    one = operator.get("/v1/projections/current_users").json()
+    assert one["rebuild"]["id"] == answer.json()["id"] and one["rebuild"]["percent"] < 100
+    assert operator.get("/v1/projections").json()["items"][1]["rebuild"] is None
     until("it folds", lambda: operator.get(location).json()["isRunning"])
     assert operator.post(location + "/pause").status_code == 202
     until("it pauses", lambda: not operator.get(location).json()["isRunning"])
     assert operator.get(location).json()["wanted"] == "pause"
+    one = operator.get("/v1/projections/current_users").json()
+    assert one["rebuild"]["waiting"] == "paused"
     assert operator.post(location + "/resume").status_code == 202
     until("it goes on", lambda: operator.get(location).json()["isRunning"])
     assert operator.post(location + "/cancel").status_code == 202
     assert operator.rested(location)["state"] == "cancelled"
     problem(operator.post(location + "/resume"), 409, "not-possible")
+    problem(operator.post(location + "/pause"), 409, "not-possible")
     assert database.value("select to_regclass('current_users_rebuild')") is None
     problem(operator.post("/v1/projections/current_users/rollback"), 409, "not-possible")
 
 
+@pytest.mark.parametrize("accepted_by", ["resume", "a new rebuild"])
 def test_a_wrong_table_is_told_and_exchanged_only_where_that_is_accepted(
-        alone, operator, database):
+        alone, operator, database, accepted_by):
     person = signed_in(alone, firstName="Ada")
     database.rows("""
         update current_users set document = convert_to(replace(
@@ -168,10 +178,31 @@ def test_a_wrong_table_is_told_and_exchanged_only_where_that_is_accepted(
     rebuild = operator.rested(answer.headers["location"])
     assert rebuild["state"] == "differs" and rebuild["differing"] == [person.id]
     assert person.get().json()["firstName"] == "Eve"
-    assert jejak("projection", "cancel", "current_users", url=database.url).returncode == 0
-    answer = operator.post("/v1/projections/current_users/rebuilds", {"acceptDifferences": True})
-    assert operator.rested(answer.headers["location"])["state"] == "done"
+    location = answer.headers["location"]
+    problem(operator.post(location + "/pause"), 409, "not-possible")
+    if accepted_by == "resume":
+        wrong = operator.post(location + "/resume", {"acceptDifferences": 1, "workers": 2})
+        assert field_errors(problem(wrong, 422, "validation-failed")) == {
+            "/acceptDifferences": "wrong-type", "/workers": "unknown-field"}
+        answer = operator.post(location + "/resume", {"acceptDifferences": True})
+        assert answer.status_code == 202 and answer.json()["acceptDifferences"] is True
+    else:
+        assert jejak("projection", "cancel", "current_users", url=database.url).returncode == 0
+        answer = operator.post("/v1/projections/current_users/rebuilds",
+                               {"acceptDifferences": True})
+        location = answer.headers["location"]
+    assert operator.rested(location)["state"] == "done"
     assert person.get().json()["firstName"] == "Ada"
+
+
+def test_a_dry_run_that_fails_makes_way_for_the_next(alone, operator, database):
+    append_poison(database, signed_in(alone).id)
+    for _ in range(2):
+        answer = operator.post("/v1/projections/directory/rebuilds", {"dryRun": True})
+        assert answer.status_code == 202, answer.text
+        rebuild = operator.rested(answer.headers["location"])
+        assert rebuild["state"] == "cancelled" and "FromTheFuture" in rebuild["error"]
+        assert rebuild["waiting"] is None
 
 
 @pytest.mark.parametrize("body, expected", [

@@ -89,7 +89,7 @@ def test_the_past_can_be_asked_again(lived):
 @pytest.mark.parametrize("query", [
     "version=0", "version=-1", "version=x", "version=", "version=1.0", "version=%2B1",
     "version=2147483648", "version=1&at=2026-11-30T10:00:00Z", "version=1&version=2",
-    "at=", "at=now", "at=2026-11-30", "at=2026-11-30T10:00:00", "at=2026-02-30T10:00:00Z",
+    "at=", "at=now", "at=2026-11", "at=2026-11-30T10:00:00", "at=2026-02-30T10:00:00Z",
     "at=2026-11-30T24:00:00Z", "versions=1"])
 def test_a_moment_that_is_none_is_named(ada, query):
     body = problem(ada.get(f"/v1/users/me?{query}"), 400, "malformed-request")
@@ -242,7 +242,9 @@ def test_a_version_that_is_no_number_is_no_path(ada, version):
 @pytest.mark.parametrize(("body", "pointers"), [
     ([], {"": "wrong-type"}), ({"overwrite": "yes"}, {"/overwrite": "wrong-type"}),
     ({"overwrite": None}, {"/overwrite": "wrong-type"}),
-    ({"force": True}, {"/force": "unknown-field"})])
+    ({"force": True}, {"/force": "unknown-field"}),
+    ({"force": True, "overwrite": 1, "all": None},
+     {"/force": "unknown-field", "/overwrite": "wrong-type", "/all": "unknown-field"})])
 def test_a_body_that_says_something_else(lived, body, pointers):
     person, _ = lived
     assert field_errors(problem(revert(person, 2, body), 422, "validation-failed")) == pointers
@@ -336,6 +338,39 @@ def test_the_payload_tells_what_it_reverts(lived, database):
     assert decode(payload)["reverts"] == 4
 
 
+@pytest.mark.parametrize("broken", [
+    "type = 'FromTheFuture'", "schema = 2", r"payload = '\x7b7d'"])
+def test_an_event_that_can_not_be_read_is_told(fresh_database, broken):
+    with Service(fresh_database.url) as service:
+        ada, grace = signed_in(service), signed_in(service)
+        for person in (ada, grace):
+            for name in ("Ada", "Grace"):
+                assert person.patch({"firstName": name}).status_code == 200
+        position = fresh_database.value(
+            f"update events set {broken} where user_id = %s and stream = 1 and version = 2 "
+            "returning position", ada.id)
+        for path in ("/v1/users/me?version=2", "/v1/users/me?version=3",
+                     "/v1/users/me?at=9999-12-31T23:59:59Z", "/v1/users/me/diff?from=1"):
+            answer = ada.get(path)
+            body = problem(answer, 503, "unreadable-event")
+            assert body["position"] == position and f"position {position}," in body["detail"]
+            assert grace.get(path).status_code == 200
+        assert problem(revert(ada, 2), 503, "unreadable-event")["position"] == position
+        # What doesn't need the event works as ever.
+        assert ada.get("/v1/users/me?version=1").status_code == 200
+        assert ada.get().json()["firstName"] == "Grace"
+        assert revert(ada, 3).json()["firstName"] == "Ada"
+        assert ada.get("/v1/users/me/history").status_code == 200
+
+
+def test_a_day_is_when_it_begins(ada):
+    then = datetime.fromisoformat(ada.get().json()["createdAt"]).astimezone(UTC).date()
+    problem(ada.get("/v1/users/me", params={"at": f"{then}"}), 404, "not-registered-yet")
+    tomorrow = ada.get("/v1/users/me", params={"at": f"{then + timedelta(days=1)}"})
+    assert tomorrow.content == ada.get().content
+    problem(ada.get("/v1/users/me", params={"at": "2026-02-30"}), 400, "malformed-request")
+
+
 def test_the_command_shows_a_user(lived, database):
     person, answers = lived
     for number, then in enumerate(answers, 1):
@@ -357,7 +392,8 @@ def test_the_command_shows_a_user(lived, database):
 @pytest.mark.parametrize(("options", "status"), [
     (["--version", "0"], 2), (["--version", "x"], 2), (["--at", "now"], 2),
     (["--version", "1", "--at", "2026-11-30T10:00:00Z"], 2), (["--version", "9"], 1),
-    (["--at", "2001-01-01T00:00:00Z"], 1)])
+    (["--at", "2001-01-01T00:00:00Z"], 1), (["--at", "2001-01-01"], 1),
+    (["--at", "2001-02-29"], 2)])
 def test_the_command_refuses_a_moment_that_is_none(ada, database, options, status):
     result = jejak("user", "show", ada.id, *options, url=database.url)
     assert (result.returncode, result.stdout) == (status, "")

@@ -79,6 +79,21 @@ struct EventTests {
       try Event(type: "SignInFailed", schema: 2, payload: [:])
     }
   }
+
+  @Test(arguments: [
+    (
+      EventCodingError.unknown(type: "FromTheFuture", schema: 1),
+      "this release knows no event type 'FromTheFuture' (schema 1)"
+    ),
+    (
+      .invalid(type: "ProfileUpdated", member: "changes"),
+      "the payload of ProfileUpdated has no valid member 'changes'"
+    ),
+    (.invalid(type: "ProfileUpdated", member: ""), "the payload of ProfileUpdated is no JSON"),
+  ])
+  func `that can't be read says so to people`(error: EventCodingError, text: String) {
+    #expect("\(error)" == text)
+  }
 }
 
 @Suite("A user")

@@ -211,4 +211,60 @@ struct RebuildTests {
       #expect(failure?.sqlState == state, "\(statement)")
     }
   }
+
+  @Test func `takes nobody's temporary table for one of its own`() throws {
+    let session = try BlockingConnection(
+      target: TestDatabase.current.target,
+      applicationName: "service",
+      setup: ["set role jejak_service"]
+    )
+    try session.script("create temporary table directory_rebuild (n integer)")
+    let failure = #expect(throws: BlockingConnection.Failure.self) {
+      try session.script("select exchange_projection('directory', 'rebuild', 0, 0, 1)")
+    }
+    #expect(failure?.sqlState == "JJ003")
+    try session.script("select prepare_rebuild('directory')")
+    try session.script("create temporary table directory (n integer)")
+    try session.script("select index_rebuild('directory')")
+    #expect(
+      try TestDatabase.current.session().query(
+        "select from pg_indexes where tablename = 'directory_rebuild' and schemaname = 'public'"
+      ).count > 1
+    )
+  }
+
+  @Test func `waits for a reader of the previous table with nothing locked`() async throws {
+    let target = try TestDatabase.current.target
+    try await Self.append(30, seed: 18)
+    #expect(try Rebuild.run(CurrentUsers.self, .init(), target).state == .done)
+    let reader = try TestDatabase.current.session()
+    try reader.script("begin; select from current_users_previous")
+    let ended = LockedFlag()
+    let thread = try LoopThread(name: "rebuild") {
+      _ = try? Rebuild.run(CurrentUsers.self, .init(), target)
+      ended.set()
+    }
+    let watcher = try TestDatabase.current.session()
+    // It has tried more than once, and between two times anybody can have the live table.
+    for _ in 0..<3 {
+      try watcher.script(
+        """
+        begin; set local lock_timeout = '10s';
+        lock table current_users in access exclusive mode; commit; select pg_sleep(0.3)
+        """
+      )
+    }
+    #expect(!ended.isSet)
+    try reader.script("commit")
+    thread.join()
+    let verified = try CurrentUsersVerify(target: target) { _, _ in }.run()
+    #expect(verified.differences == 0)
+  }
+}
+
+/// A flag that one thread sets and another reads.
+private final class LockedFlag: Sendable {
+  private let flag = Mutex(false)
+  var isSet: Bool { flag.withLock { $0 } }
+  func set() { flag.withLock { $0 = true } }
 }

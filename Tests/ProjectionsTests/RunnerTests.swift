@@ -56,7 +56,7 @@ struct RunnerTests {
       let stopped = try state(of: "counted")
       #expect(stopped.position == Position(12))
       #expect(stopped.stop?.position == Position(13))
-      #expect(stopped.stop?.reason == "the event at position 13: it can't be counted")
+      #expect(stopped.stop?.reason == "it can't be counted")
       #expect(stopped.condition == .stopped)
       #expect(try RecordingTables.countedIsLog(to: 12))
       // Resumed before anything is mended, it stops at the same event.

@@ -5,7 +5,8 @@ begin
   if kind not in ('rebuild', 'previous', 'dropped') then
     raise exception 'no table of kind % can be dropped', kind using errcode = 'JJ003';
   end if;
-  execute format('drop table if exists %I', projection_table(projection, kind));
+  execute format('drop table if exists %I.%I', current_schema(),
+                 projection_table(projection, kind));
   if kind = 'previous' then
     update projections p set previous_position = null, previous_revision = null
      where p.name = projection;

@@ -15,7 +15,7 @@ begin
   perform rename_projection_table(projection, '', 'outgoing');
   perform rename_projection_table(projection, kind, '');
   -- To drop a large table takes its time, so it is done later.
-  if kind = 'rebuild' and to_regclass(projection_table(projection, 'previous')) is not null then
+  if kind = 'rebuild' and projection_relation(projection, 'previous') is not null then
     perform rename_projection_table(projection, 'previous', 'dropped');
   end if;
   perform rename_projection_table(projection, 'outgoing', 'previous');

@@ -16,25 +16,25 @@ begin
       from pg_index i
       join pg_class c on c.oid = i.indexrelid
       left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
-     where i.indrelid = live::regclass
+     where i.indrelid = projection_relation(projection, '')
   loop
-    continue when to_regclass(quote_ident(index.name)) is not null;
-    execute format('create %s index %I on %I %s', case when index.is_unique then 'unique' end,
-                   index.name, shadow, index.definition);
+    continue when to_regclass(format('%I.%I', current_schema(), index.name)) is not null;
+    execute format('create %s index %I on %I.%I %s', case when index.is_unique then 'unique' end,
+                   index.name, current_schema(), shadow, index.definition);
     -- What is kept of an expression for the planner, where the live index says how much.
     for expression in
       select attnum, attstattarget from pg_attribute
        where attrelid = index.oid and attstattarget >= 0 and attnum > 0
     loop
-      execute format('alter index %I alter column %s set statistics %s', index.name,
-                     expression.attnum, expression.attstattarget);
+      execute format('alter index %I.%I alter column %s set statistics %s', current_schema(),
+                     index.name, expression.attnum, expression.attstattarget);
     end loop;
     if index.kind_of_key is not null then
-      execute format('alter table %I add constraint %I %s using index %I', shadow, index.name,
-                     index.kind_of_key, index.name);
+      execute format('alter table %I.%I add constraint %I %s using index %I', current_schema(),
+                     shadow, index.name, index.kind_of_key, index.name);
     end if;
   end loop;
-  execute format('analyze %I', shadow);
+  execute format('analyze %I.%I', current_schema(), shadow);
 end
 $$;
 

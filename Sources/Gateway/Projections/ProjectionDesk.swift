@@ -1,6 +1,8 @@
 import Accounts
 public import EventLoop
+import JSON
 import Postgres
+import Profiles
 import Projections
 
 /// Where operators' requests about projections are carried out: in threads of their own, with a
@@ -26,14 +28,11 @@ public final class ProjectionDesk: Sendable {
     _ work: @escaping @Sendable (borrowing BlockingConnection) throws -> Value
   ) async throws(Problem) -> Value {
     let target = target
-    return try await perform {
-      let connection = try BlockingConnection(
-        target: target,
-        applicationName: "jejak projections",
-        setup: Self.setup
-      )
-      return try work(connection)
-    }
+    return try await perform { try work(Self.connection(target)) }
+  }
+
+  private static func connection(_ target: String) throws -> BlockingConnection {
+    try BlockingConnection(target: target, applicationName: "jejak projections", setup: setup)
   }
 
   /// Rolls a projection back; `note` is part of the transaction that does.
@@ -50,9 +49,18 @@ public final class ProjectionDesk: Sendable {
   private func perform<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws(Problem) -> Value {
+    let target = target
     let result: Result<Value, any Error>
     do {
-      result = try await pool.run { () -> Result<Value, any Error> in Result { try work() } }
+      result = try await pool.run { () -> Result<Value, any Error> in
+        Result {
+          do {
+            return try work()
+          } catch ProjectionError.busy(let name) {
+            throw Self.underWay(name, try RebuildRecord.open(of: name, Self.connection(target)))
+          }
+        }
+      }
     } catch {
       throw .overloaded()
     }
@@ -62,6 +70,24 @@ public final class ProjectionDesk: Sendable {
     }
   }
 
+  /// SQLSTATEs of refusals that pass: locks and time limits, and no more connections.
+  private static let passing: Set = ["55P03", "57014", "40P01", "40001", "53300"]
+
+  /// The refusal where a rebuild of the projection is open; nil where it has ended meanwhile.
+  private static func underWay(_ name: String, _ open: RebuildRecord?) -> Problem {
+    var problem = Problem(
+      409,
+      "rebuild-under-way",
+      "The projection is being rebuilt.",
+      detail: "A rebuild of \(name) is under way or waits; wait for it, resume or cancel it."
+    )
+    if let open {
+      problem.members["rebuild"] = .string(open.id.description)
+      problem.headers = [("Location", "/v1/projections/\(name)/rebuilds/\(open.id)")]
+    }
+    return problem
+  }
+
   private static func problem(_ error: any Error) -> Problem {
     switch error {
     case let problem as Problem: return problem
@@ -69,14 +95,10 @@ public final class ProjectionDesk: Sendable {
       if failure.isConnectionLost { return .unavailable("Nothing was changed.") }
       // The receipt is there: the same request is being carried out, or was.
       if failure.sqlState == "23505" { return Problem(.receiptExists) }
+      if let state = failure.sqlState, passing.contains(state) {
+        return .unavailable("Somebody else holds what is needed. Nothing was changed.")
+      }
       return .failed(failure.safeDescription)
-    case ProjectionError.busy(let name):
-      return Problem(
-        409,
-        "rebuild-under-way",
-        "The projection is being rebuilt.",
-        detail: "A rebuild of \(name) is under way or waits; wait for it, resume or cancel it."
-      )
     case let error as ProjectionError:
       return Problem(409, "not-possible", "This can't be done now.", detail: "\(error)")
     default: return .failed("\(error)")

@@ -6,7 +6,15 @@ import Projections
 struct RebuildRequest {
   let options: RebuildOptions
 
-  init(_ body: JSON) throws(Problem) {
+  /// Whether the body of `POST …/resume` accepts differences, the one thing that it may say.
+  static func acceptsDifferences(_ body: JSON) throws(Problem) -> Bool {
+    try RebuildRequest(body, known: ["acceptDifferences"]).options.acceptsDifferences
+  }
+
+  init(
+    _ body: JSON,
+    known: [String] = ["workers", "throttle", "dryRun", "acceptDifferences"]
+  ) throws(Problem) {
     guard case .object(let members) = body else {
       throw .invalid([FieldError(.wrongType, at: .root, "This is an object.")])
     }
@@ -33,7 +41,7 @@ struct RebuildRequest {
       return value
     }
     for member in members {
-      switch member.key {
+      switch known.contains(member.key) ? member.key : "" {
       case "workers": options.workers = number(member, atMost: RebuildOptions.workerLimit)
       case "throttle": options.throttle = number(member, atMost: RebuildOptions.throttleLimit)
       case "dryRun": options.isDryRun = choice(member)

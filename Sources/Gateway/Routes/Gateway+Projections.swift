@@ -14,10 +14,20 @@ extension Gateway {
   func listProjections(_ request: Request) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
     _ = try await self.operator(request, scope: .projectionsRead)
-    let states = try await desk().run { (connection) throws -> [ProjectionState] in
-      try ProjectionState.read(ReadModels.all, connection)
+    let states = try await states(of: ReadModels.all)
+    return Self.answer(200, ["items": .array(states), "next": .null])
+  }
+
+  /// How projections stand, each with its open rebuild.
+  private func states(
+    of projections: [any Projection.Type]
+  ) async throws(Problem) -> [JSON] {
+    try await desk().run { (connection) throws -> [JSON] in
+      let open = try RebuildRecord.open(connection)
+      return try ProjectionState.read(projections, connection).map {
+        $0.json(rebuild: open[$0.name])
+      }
     }
-    return Self.answer(200, ["items": .array(states.map(\.json)), "next": .null])
   }
 
   /// Answers what lies below `/v1/projections/{name}`.
@@ -53,11 +63,8 @@ extension Gateway {
       }
       return Self.answer(200, ["items": .array(found.map(\.json)), "next": .null])
     case .one, .order, .rollback, .resume:
-      let states = try await desk().run { (connection) throws -> [ProjectionState] in
-        try ProjectionState.read([projection], connection)
-      }
-      guard let state = states.first else { throw .notFound }
-      return Self.answer(200, state.json)
+      guard let state = try await states(of: [projection]).first else { throw .notFound }
+      return Self.answer(200, state)
     }
   }
 
@@ -81,10 +88,17 @@ extension Gateway {
         response.add("Location", "/v1/projections/\(projection.name)/rebuilds/\(id)")
         return response
       }
+    case .order(let id, .resume):
+      let accepts = try RebuildRequest.acceptsDifferences(
+        request.body.isEmpty ? [:] : try body(of: request)
+      )
+      return try await noted(request, who) { (connection) throws -> Response in
+        try Self.give(.resume, to: id, of: projection, accepts, connection)
+      }
     case .order(let id, let order):
       try Self.checkEmpty(request)
       return try await noted(request, who) { (connection) throws -> Response in
-        try Self.give(order, to: id, of: projection, connection)
+        try Self.give(order, to: id, of: projection, false, connection)
       }
     case .resume:
       try Self.checkEmpty(request)
@@ -107,6 +121,7 @@ extension Gateway {
     _ order: ProjectionResource.Order,
     to id: RebuildID,
     of projection: any Projection.Type,
+    _ acceptsDifferences: Bool,
     _ connection: borrowing BlockingConnection
   ) throws -> Response {
     guard let found = try RebuildRecord.find(id, connection),
@@ -116,12 +131,18 @@ extension Gateway {
       throw ProjectionError.impossible("the rebuild is \(found.state.rawValue)")
     }
     switch order {
-    case .pause: try RebuildOrders.want("pause", of: id, connection)
+    case .pause:
+      guard found.canPause else {
+        throw ProjectionError.impossible("the rebuild waits already: it is \(found.state.rawValue)")
+      }
+      try RebuildOrders.want("pause", of: id, connection)
     case .cancel: try RebuildOrders.want("cancel", of: id, connection)
-    case .resume where found.isHeld: try RebuildOrders.want("run", of: id, connection)
+    case .resume where found.isHeld:
+      try RebuildOrders.want("run", of: id, acceptingDifferences: acceptsDifferences, connection)
     case .resume:
       var options = RebuildOptions()
       options.isInService = true
+      options.acceptsDifferences = acceptsDifferences
       try RebuildOrders.adopt(id, options, connection)
     }
     return answer(202, try RebuildRecord.find(id, connection)?.json ?? .null)

@@ -42,15 +42,21 @@ extension Gateway {
     guard let members = try body(of: request).object else {
       throw .invalid([FieldError(.wrongType, at: .root, "Send an object, or no body.")])
     }
-    let errors = members.filter { $0.key != "overwrite" }.prefix(FieldError.maximumCount).map {
-      FieldError(.unknownField, at: JSONPointer([$0.key]), "There is no such field.")
+    var overwrites = false
+    var errors: [FieldError] = []
+    for member in members {
+      if member.key != "overwrite" {
+        errors.append(
+          FieldError(.unknownField, at: JSONPointer([member.key]), "There is no such field.")
+        )
+      } else if case .bool(let value) = member.value {
+        overwrites = value
+      } else {
+        errors.append(FieldError(.wrongType, at: "/overwrite", "true or false is needed."))
+      }
     }
-    guard errors.isEmpty else { throw .invalid(errors) }
-    switch members["overwrite"] {
-    case nil: return false
-    case .bool(let overwrites)?: return overwrites
-    default: throw .invalid([FieldError(.wrongType, at: "/overwrite", "true or false is needed.")])
-    }
+    guard errors.isEmpty else { throw .invalid(Array(errors.prefix(FieldError.maximumCount))) }
+    return overwrites
   }
 }
 

@@ -14,6 +14,11 @@ extension Gateway {
     let first =
       try query.day("since")
       ?? Day(daysSince1970: last.daysSince1970 - (Self.usualDays - 1))
+    guard first <= last || query["until"] != nil else {
+      throw .malformedRequest(
+        "The query parameter 'since' is a day that is yet to come, and 'until' is today unless given."
+      )
+    }
     guard first <= last else {
       throw .malformedRequest("The query parameter 'since' is a day after 'until'.")
     }

@@ -61,9 +61,9 @@ extension Gateway {
     guard version == nil else {
       throw .malformedRequest("Give one of the query parameters 'version' and 'at', not both.")
     }
-    guard let instant = Timestamp(text) else {
+    guard let instant = Timestamp(startOfDay: text) ?? Timestamp(text) else {
       throw .malformedRequest(
-        "The query parameter 'at' is an instant of RFC 3339, such as 2026-11-30T10:00:00Z."
+        "The query parameter 'at' is an instant, such as 2026-11-30T10:00:00Z, or a day, YYYY-MM-DD."
       )
     }
     return .instant(instant)

@@ -99,10 +99,18 @@ enum APIKeyCommand: Command {
     guard let id = KeyID(arguments.operands[1]) else {
       throw UsageError("'\(arguments.operands[1])' is no id of a key; see jejak apikey list")
     }
-    switch try with(arguments, { try APIKeys.revoke(id, $0) }) {
-    case .revoked: Output.complain("jejak: API key \(id) is revoked\n")
-    case .already: Output.complain("jejak: API key \(id) was revoked before\n")
-    case .notFound: throw CommandError("there is no API key \(id); see jejak apikey list")
+    let (revocation, key) = try with(arguments) { connection in
+      (try APIKeys.revoke(id, connection), try APIKeys.list(connection).first { $0.id == id })
+    }
+    guard revocation != .notFound, let key else {
+      throw CommandError("there is no API key \(id); see jejak apikey list")
+    }
+    if arguments.has("json") {
+      let json = JSON.object(APIKeyText.json(key))
+      Output.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
+    } else {
+      let word = revocation == .already ? "was revoked before" : "is revoked"
+      Output.complain("jejak: API key \(id) \(word)\n")
     }
     return .success
   }

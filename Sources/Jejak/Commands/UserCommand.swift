@@ -17,7 +17,8 @@ enum UserCommand: Command {
       CommandOption(
         "at",
         "INSTANT",
-        help: "As it was at this instant, such as 2026-11-30T10:00:00Z."
+        help:
+          "As it was at this instant, such as 2026-11-30T10:00:00Z, or when this day began (UTC)."
       ),
       CommandOption("json", help: "Print the JSON document that the HTTP interface gives."),
     ] + Settings.databaseOptions,
@@ -58,9 +59,9 @@ enum UserCommand: Command {
       }
       return .version(Version(number))
     case (nil, let text?):
-      guard let instant = Timestamp(text) else {
+      guard let instant = Timestamp(startOfDay: text) ?? Timestamp(text) else {
         throw UsageError(
-          "--at: expected an instant such as 2026-11-30T10:00:00Z, not '\(text)'"
+          "--at: expected an instant such as 2026-11-30T10:00:00Z or a day, not '\(text)'"
         )
       }
       return .instant(instant)

@@ -1,3 +1,4 @@
+import Clocks
 import EventLoop
 import Logging
 import Postgres
@@ -10,11 +11,15 @@ import Synchronization
 final class Rebuilder: Sendable {
   /// The pause between two looks for rebuilds.
   private static let interval = Duration.seconds(1)
+  /// The pause before a rebuild that was interrupted goes on.
+  private static let rest = Duration.seconds(5)
 
   private struct State {
     var isStopping = false
     /// The projections that are being rebuilt here.
     var running: [String: LoopThread] = [:]
+    /// Projections whose rebuild was interrupted, and until when they are left alone.
+    var resting: [String: Instant] = [:]
     var ended: [LoopThread] = []
   }
 
@@ -84,7 +89,9 @@ final class Rebuilder: Sendable {
   private func start(_ rebuild: RebuildRecord) {
     let name = rebuild.projection
     state.withLock { state in
-      guard !state.isStopping, state.running[name] == nil else { return }
+      guard !state.isStopping, state.running[name] == nil,
+        state.resting[name, default: .now()] <= .now()
+      else { return }
       // A thread that can't be had is asked for again with the next look.
       state.running[name] = try? LoopThread(name: "rebuild-\(name)") { [self] in
         run(rebuild)
@@ -106,6 +113,7 @@ final class Rebuilder: Sendable {
         ["projection": name, "rebuild": id, "state": .string(result.state.rawValue)]
       )
     } catch {
+      state.withLock { $0.resting[rebuild.projection] = .now() + Self.rest }
       let reason = (error as? BlockingConnection.Failure)?.safeDescription ?? "\(error)"
       logger.error(
         "a rebuild was interrupted",

@@ -8,6 +8,18 @@ public enum EventCodingError: Error, Hashable, Sendable {
   case invalid(type: String, member: String)
 }
 
+extension EventCodingError: CustomStringConvertible {
+  /// For the operator, without a person's data.
+  public var description: String {
+    switch self {
+    case .unknown(let type, let schema):
+      "this release knows no event type '\(type)' (schema \(schema))"
+    case .invalid(let type, ""): "the payload of \(type) is no JSON"
+    case .invalid(let type, let member): "the payload of \(type) has no valid member '\(member)'"
+    }
+  }
+}
+
 extension Event {
   /// The event that the log keeps under `type` with this payload.
   public init(type: String, schema: Int16, payload: JSON) throws(EventCodingError) {

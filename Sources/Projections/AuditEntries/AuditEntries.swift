@@ -17,10 +17,13 @@ public enum AuditEntries: TableProjection {
   public static func key(of event: RecordedEvent) -> Position? { event.position }
 
   /// The entry, whatever was there.
+  ///
+  /// An event of a newer release is never passed over: fields and actors may mean something else.
   public static func apply(
     _ event: RecordedEvent,
     to row: AuditEntry?
   ) throws(ProjectionError) -> AuditEntry? {
-    AuditEntry(event)
+    _ = try event.knownKind()
+    return AuditEntry(event)
   }
 }

@@ -20,12 +20,7 @@ public struct CurrentUserRow: Sendable {
     _ recorded: RecordedEvent,
     to row: CurrentUserRow?
   ) throws(ProjectionError) -> CurrentUserRow {
-    let event: Event
-    do {
-      event = try recorded.event()
-    } catch {
-      throw .unreadable(position: recorded.position, reason: "\(error)")
-    }
+    let event = try recorded.readable()
     guard var row else {
       guard let user = User(id: recorded.user, first: event) else {
         throw .unreadable(position: recorded.position, reason: "a user begins with \(event.type)")

@@ -68,14 +68,3 @@ public enum Directory: TableProjection {
     return row
   }
 }
-
-extension RecordedEvent {
-  /// What happened; where it can't be read, the projection stops at this position.
-  func readable() throws(ProjectionError) -> Event {
-    do {
-      return try event()
-    } catch {
-      throw .unreadable(position: position, reason: "\(error)")
-    }
-  }
-}

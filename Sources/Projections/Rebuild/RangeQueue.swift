@@ -13,13 +13,15 @@ final class RangeQueue: Sendable {
     ranges.withLock { $0.popLast() }
   }
 
-  /// Runs `body` in `workers` threads, and returns when all have ended; the first error of any is
-  /// thrown, and ends the work of the others.
+  /// Runs `body` in `workers` threads, and returns when all have ended.
+  ///
+  /// The first error of any is thrown, and ends the work of the others. `body` is given its
+  /// worker's number, from 0.
   static func run(
     _ ranges: [RebuildRange],
     workers: Int,
     _ control: RebuildControl,
-    _ body: @escaping @Sendable (RangeQueue) throws -> Void
+    _ body: @escaping @Sendable (RangeQueue, _ worker: Int) throws -> Void
   ) throws {
     let queue = RangeQueue(ranges)
     var threads: [LoopThread] = []
@@ -27,7 +29,7 @@ final class RangeQueue: Sendable {
       for number in 0..<min(workers, ranges.count) {
         let thread = try LoopThread(name: "rebuild-\(number)") {
           yieldToLoops()
-          do { try body(queue) } catch { control.fail(error) }
+          do { try body(queue, number) } catch { control.fail(error) }
         }
         threads.append(thread)
       }

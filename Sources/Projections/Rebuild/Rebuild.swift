@@ -14,6 +14,8 @@ import Profiles
 public struct Rebuild: ~Copyable {
   /// The pause between two looks at what is wanted.
   private static let interval = Duration.milliseconds(200)
+  /// How long whoever begins waits for another process to let go.
+  private static let patience = Duration.seconds(1)
 
   private let connect: RebuildConnect
   private let session: BlockingConnection
@@ -40,7 +42,13 @@ public struct Rebuild: ~Copyable {
     _ projection: any Projection.Type,
     _ options: RebuildOptions
   ) throws -> Begun {
-    let isLocked = try RebuildLease.lock(projection.name, session)
+    var isLocked = try RebuildLease.lock(projection.name, session)
+    // The session of a process that has just ended may be about to end.
+    let deadline = Instant.now() + Self.patience
+    while !isLocked, .now() < deadline {
+      try session.script("select pg_sleep(0.05)")
+      isLocked = try RebuildLease.lock(projection.name, session)
+    }
     if let open = try RebuildRecord.open(of: projection.name, session) {
       guard try RebuildLease.take(open.id, connect, isLocked: isLocked, session) else {
         throw ProjectionError.busy(projection.name)
@@ -49,7 +57,11 @@ public struct Rebuild: ~Copyable {
         guard open.isDryRun == options.isDryRun else {
           try RebuildLease.release(open.id, connect, session)
           throw ProjectionError.impossible(
-            "another rebuild of \(projection.name) waits; resume or cancel it first"
+            """
+            another rebuild of \(projection.name) waits: first let it go on with \
+            jejak projection resume \(projection.name), or give it up with \
+            jejak projection cancel \(projection.name)
+            """
           )
         }
         try RebuildOrders.adopt(open.id, options, session)
@@ -105,7 +117,7 @@ public struct Rebuild: ~Copyable {
   /// Runs the rebuild that this process holds until it ends, or until `observe`, which is called
   /// several times a second, answers false; what has become of it.
   ///
-  /// An error of the work is noted in the table, then thrown.
+  /// An error of the work is noted in the table, then thrown; a dry run ends with it.
   public func run(
     _ rebuild: RebuildRecord,
     of projection: any Projection.Type,
@@ -191,6 +203,8 @@ public struct Rebuild: ~Copyable {
       if !isLost {
         // Another process may have it by now; the error is told either way.
         try? RebuildOrders.fail(rebuild.id, connect, Self.reason(of: failure), session)
+        // A dry run has told what there is to tell; it must not stand in the way of the next.
+        if rebuild.isDryRun { try? giveUp(rebuild) }
       }
       try? RebuildLease.release(rebuild.id, connect, session)
       throw failure

@@ -1,4 +1,5 @@
 public import EventLog
+import Glibc
 public import Profiles
 
 /// What a rebuild is asked for with; nil leaves what an open one has, or takes the default.
@@ -7,6 +8,10 @@ public struct RebuildOptions: Sendable {
   public static let workerLimit: Int32 = 64
   /// Faster than this is as fast as it goes.
   public static let throttleLimit: Int32 = 100_000_000
+  /// One thread for each core.
+  public static var defaultWorkers: Int32 {
+    min(workerLimit, Int32(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+  }
 
   /// How many threads fold, each with two connections; the default is one for each core.
   public var workers: Int32?

@@ -1,6 +1,5 @@
 import Clocks
 import EventLog
-import Glibc
 public import Postgres
 public import Profiles
 
@@ -13,12 +12,13 @@ public enum RebuildOrders {
     _ connection: borrowing BlockingConnection
   ) throws -> RebuildID {
     let id = RebuildID(at: .now())
-    let cores = Int32(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var parameters = Parameters()
     parameters.add(id)
     parameters.add(projection.name)
     parameters.add(projection.revision)
-    parameters.add(min(options.workers ?? cores, RebuildOptions.workerLimit))
+    parameters.add(
+      min(options.workers ?? RebuildOptions.defaultWorkers, RebuildOptions.workerLimit)
+    )
     parameters.add(options.throttle)
     parameters.add(options.acceptsDifferences)
     parameters.add(options.isDryRun)
@@ -86,7 +86,7 @@ public enum RebuildOrders {
       update rebuilds
          set wanted = 'run', error = null, workers = coalesce($2::integer, workers),
              throttle = coalesce($3::integer, throttle),
-             accepts_differences = accepts_differences or $4::boolean, in_service = $5::boolean,
+             accepts_differences = accepts_differences or $4::boolean, in_service = in_service or $5::boolean,
              state = case when state in ('failed', 'differs') then 'catching up' else state end
        where rebuild_id = $1::uuid
       """,
@@ -94,17 +94,24 @@ public enum RebuildOrders {
     )
   }
 
-  /// Says what is wanted of an open rebuild: `run`, `pause` or `cancel`.
+  /// Says what is wanted of an open rebuild: `run`, `pause` or `cancel`; and, where it is so, that
+  /// differences are accepted.
   public static func want(
     _ wanted: String,
     of id: RebuildID,
+    acceptingDifferences acceptsDifferences: Bool = false,
     _ connection: borrowing BlockingConnection
   ) throws {
     var parameters = Parameters()
     parameters.add(id)
     parameters.add(wanted)
+    parameters.add(acceptsDifferences)
     try connection.query(
-      "update rebuilds set wanted = $2::text where rebuild_id = $1::uuid",
+      """
+      update rebuilds
+         set wanted = $2::text, accepts_differences = accepts_differences or $3::boolean
+       where rebuild_id = $1::uuid
+      """,
       parameters
     )
   }

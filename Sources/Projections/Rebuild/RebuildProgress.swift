@@ -9,9 +9,10 @@ public struct RebuildProgress: Sendable {
   /// Events a second, since this process began.
   public let rate: Double
 
-  /// The share that is done, in percent, with all that is known to come.
+  /// The share that is done, in percent, with all that is known to come; 0 while that is unknown.
   public var percent: Double {
-    eventsTotal > 0 ? min(100, Double(eventsDone) * 100 / Double(eventsTotal)) : 100
+    guard eventsTotal > 0 else { return phase == .done ? 100 : 0 }
+    return min(100, Double(eventsDone) * 100 / Double(eventsTotal))
   }
 
   /// Seconds until all is folded, at this rate; nil where nothing has been folded yet.

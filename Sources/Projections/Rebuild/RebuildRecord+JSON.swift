@@ -10,6 +10,7 @@ extension RebuildRecord {
       "id": .string(id.description), "projection": .string(projection),
       "revision": .integer(Int64(revision)), "state": .string(state.rawValue),
       "wanted": .string(wanted), "isRunning": .bool(isHeld && isOpen),
+      "waiting": waiting.map { .string($0.rawValue) } ?? .null,
       "inService": .bool(isInService), "workers": .integer(Int64(workers)),
       "throttle": throttle.map { .integer(Int64($0)) } ?? .null, "dryRun": .bool(isDryRun),
       "acceptDifferences": .bool(acceptsDifferences),
@@ -26,6 +27,15 @@ extension RebuildRecord {
       "requestedBy": requestedBy.map(JSON.string) ?? .null,
       "createdAt": .string(createdAt.description),
       "finishedAt": finishedAt.map { .string($0.description) } ?? .null,
+    ]
+  }
+
+  /// What is told of an open rebuild along with its projection.
+  var summary: JSON {
+    [
+      "id": .string(id.description), "state": .string(state.rawValue),
+      "isRunning": .bool(isHeld), "waiting": waiting.map { .string($0.rawValue) } ?? .null,
+      "dryRun": .bool(isDryRun), "percent": progress.percentJSON,
     ]
   }
 }

@@ -88,6 +88,26 @@ public struct RebuildRecord: Sendable {
   /// Whether it goes on, or may.
   public var isOpen: Bool { state != .done && state != .cancelled }
 
+  /// Why nobody is at a rebuild that could go on as it is.
+  public enum Waiting: String, Sendable {
+    /// Its operator wants it to wait.
+    case paused
+    /// Its process has ended.
+    case interrupted
+    /// The service hasn't taken it up yet.
+    case due
+  }
+
+  /// Why nobody is at it; nil where a process is, or where it has ended, failed or differs.
+  public var waiting: Waiting? {
+    guard canPause, !isHeld else { return nil }
+    if wanted == "pause" { return .paused }
+    return isInService ? .due : .interrupted
+  }
+
+  /// Whether it can be told to wait: it goes on, or would.
+  public var canPause: Bool { isOpen && state != .failed && state != .differs }
+
   /// The columns that `init(_:_:)` reads, in its order.
   static let columns = """
     rebuild_id, projection, revision, state, wanted, workers, throttle, accepts_differences, \
@@ -160,6 +180,17 @@ public struct RebuildRecord: Sendable {
       parameters
     )
     return (0..<rows.count).map { RebuildRecord(rows, $0) }
+  }
+
+  /// Those that are open, one of a projection at most, by its name.
+  public static func open(
+    _ connection: borrowing BlockingConnection
+  ) throws -> [String: RebuildRecord] {
+    let rows = try connection.query(
+      "select \(columns) from rebuilds where state not in ('done', 'cancelled')"
+    )
+    let records = (0..<rows.count).map { RebuildRecord(rows, $0) }
+    return Dictionary(records.map { ($0.projection, $0) }) { first, _ in first }
   }
 
   /// The one that is open, of which there is one at most; with `lock`, it stays as it is until the

@@ -51,9 +51,11 @@ extension RebuildWork {
       let live = try ExchangeLocks.take(P.self, session)
       var position = rebuild.caughtUp ?? 0
       let last = try live ?? head()
+      let rowsBefore = try rowsMade()
       while position < last {
         position = try LogStep<P>.run(after: position, upTo: last, to: shadow, session)
       }
+      let grown = try rowsMade() - rowsBefore
       if P.mode == .following { try ExchangeLocks.takeTable(P.self, session) }
       try ExchangeLocks.exchange(
         P.name,
@@ -66,11 +68,12 @@ extension RebuildWork {
       var parameters = Parameters()
       parameters.add(rebuild.id)
       parameters.add(position)
+      parameters.add(grown)
       try session.query(
         """
         update rebuilds
            set state = 'done', caught_up = $2::bigint, finished_at = clock_timestamp(),
-               events_done = $2::bigint, events_total = $2::bigint
+               rows = rows + $3::bigint, events_done = $2::bigint, events_total = $2::bigint
          where rebuild_id = $1::uuid
         """,
         parameters
@@ -94,8 +97,10 @@ extension RebuildWork {
 /// The locks of an exchange, in the order in which the runner and appends take them: the
 /// projection's row, the table, the head of the log.
 enum ExchangeLocks {
-  /// The longest wait for the table's lock, during which fetches and appends wait too.
+  /// The longest wait for the lock of a table, during which fetches and appends wait too.
   private static let patience = "50ms"
+  /// A process that is stopped in the middle holds the locks no longer than this.
+  private static let stall = "5s"
 
   /// Keeps everybody from changing the live table; the last event that it holds, nil for the inline
   /// one, which holds all.
@@ -106,7 +111,12 @@ enum ExchangeLocks {
     var parameters = Parameters()
     parameters.add(P.name)
     // The runner's step is short.
-    try session.script("set local lock_timeout = '5s'")
+    try session.script(
+      """
+      set local lock_timeout = '5s';
+      set local idle_in_transaction_session_timeout = '\(stall)'
+      """
+    )
     let rows = try session.query(
       "select position from projections where name = $1::text for update",
       parameters
@@ -117,18 +127,17 @@ enum ExchangeLocks {
     return nil
   }
 
-  /// Keeps readers out as well.
+  /// Keeps readers out as well: first those of the table of before, whose names change too, and
+  /// who must not be waited for while the live one is locked.
   static func takeTable<P: Projection>(
     _: P.Type,
     _ session: borrowing BlockingConnection
   ) throws {
-    try session.script(
-      """
-      set local lock_timeout = '\(patience)';
-      lock table \(P.name) in access exclusive mode;
-      set local lock_timeout = 0
-      """
-    )
+    try session.script("set local lock_timeout = '\(patience)'")
+    let previous = try session.query("select to_regclass('\(P.name)_previous') is not null")
+    for table in (previous.bool(0, 0) ? ["\(P.name)_previous"] : []) + [P.name] {
+      try session.script("lock table \(table) in access exclusive mode")
+    }
   }
 
   static func exchange(

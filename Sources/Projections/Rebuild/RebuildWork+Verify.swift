@@ -86,8 +86,13 @@ extension RebuildWork {
       ranges = [RebuildRange(number: 0)]
     }
     if ranges.isEmpty { ranges = [RebuildRange(number: 0)] }
-    try RangeQueue.run(ranges, workers: Int(rebuild.workers), control) { queue in
-      let comparison = Comparison<P>(connection: try connect.open(), held: rebuild.caughtUp ?? 0)
+    try RangeQueue.run(ranges, workers: Int(rebuild.workers), control) { queue, worker in
+      let comparison: Comparison<P>
+      do {
+        comparison = Comparison(connection: try connect.open(), held: rebuild.caughtUp ?? 0)
+      } catch is BlockingConnection.Failure where worker > 0 {
+        return
+      }
       while let range = queue.next() {
         try control.goOn()
         let (count, keys) = try comparison.run(range, naming: Self.namedLimit)

@@ -83,8 +83,14 @@ struct RebuildWork<P: Projection>: ~Copyable {
     let due = try RebuildRange.list(of: rebuild.id, isDone: false, session)
     let (connect, rebuild, control) = (connect, rebuild, control)
     let workers = P.partitioning == .inSequence ? 1 : Int(rebuild.workers)
-    try RangeQueue.run(due, workers: workers, control) { queue in
-      let fold = try RangeFold<P>(connect, rebuild, control)
+    try RangeQueue.run(due, workers: workers, control) { queue, worker in
+      let fold: RangeFold<P>
+      do {
+        fold = try RangeFold<P>(connect, rebuild, control)
+      } catch is BlockingConnection.Failure where worker > 0 {
+        // The server has no room for so many: those that came in do the work.
+        return
+      }
       while let range = queue.next() { try fold.fold(range) }
     }
     let done = try folded()
@@ -124,12 +130,17 @@ struct RebuildWork<P: Projection>: ~Copyable {
       let before = position
       position = try session.transaction { () throws -> Int64 in
         try RebuildLease.check(rebuild, connect, exclusive: true, session)
+        let rowsBefore = try rowsMade()
         let reached = try LogStep<P>.run(after: before, upTo: last, to: shadow, session)
         var parameters = Parameters()
         parameters.add(rebuild.id)
         parameters.add(reached)
+        parameters.add(try rowsMade() - rowsBefore)
         try session.query(
-          "update rebuilds set caught_up = $2::bigint where rebuild_id = $1::uuid",
+          """
+          update rebuilds set caught_up = $2::bigint, rows = rows + $3::bigint
+           where rebuild_id = $1::uuid
+          """,
           parameters
         )
         return reached
@@ -137,6 +148,18 @@ struct RebuildWork<P: Projection>: ~Copyable {
       try control.count(Int(position - before))
     } while position < last
     try reload()
+  }
+
+  /// How many rows this session has put into the shadow and not taken out again lately, as the
+  /// server counts them in passing: within a transaction, the difference of two answers is what the
+  /// table has grown by between them.
+  func rowsMade() throws -> Int64 {
+    try session.query(
+      """
+      select pg_stat_get_xact_tuples_inserted(oid) - pg_stat_get_xact_tuples_deleted(oid)
+        from pg_class where oid = '\(shadow)'::regclass
+      """
+    ).integer(0, 0)
   }
 
   /// The event up to which the shadow has to come: the last one, or the last one of the live table.

@@ -21,8 +21,8 @@ public struct Rollback: ~Copyable {
   private static let finalRoundLimit: Int64 = 200
   /// Rounds after which the exchange is made, however much is left.
   private static let roundLimit = 1_000
-  /// Tries to have the table's lock, half a second apart.
-  private static let lockAttempts = 60
+  /// How long it is tried to have the locks, with half a second from one time to the next.
+  private static let patience = Duration.seconds(30)
 
   private let session: BlockingConnection
 
@@ -51,15 +51,14 @@ public struct Rollback: ~Copyable {
     guard try previous(P.self) != nil else {
       throw ProjectionError.impossible("no previous table of \(P.name) is kept")
     }
-    var attempt = 1
+    let deadline = Instant.now() + Self.patience
     while true {
       if P.mode == .inline { try bringUpToDate(P.self) }
       do {
         return try exchange(P.self, note)
       } catch let failure as BlockingConnection.Failure
-        where failure.sqlState == "55P03" && attempt < Self.lockAttempts
+        where failure.sqlState == "55P03" && .now() < deadline
       {
-        attempt += 1
         try session.script("select pg_sleep(0.5)")
       }
     }

@@ -16,6 +16,9 @@ enum StopReason {
       return String(failure.safeDescription.prefix(lengthLimit))
     case let hole as LogStretch.Hole:
       return "the log has a hole: no event at position \(hole.missing)"
+    case ProjectionError.unreadable(_, let reason):
+      // The position stands beside it.
+      return String(reason.prefix(lengthLimit))
     case let error as ProjectionError:
       return String(error.description.prefix(lengthLimit))
     default:

@@ -24,12 +24,7 @@ public enum Statistics: TableProjection {
     _ event: RecordedEvent,
     to row: DayCounts?
   ) throws(ProjectionError) -> DayCounts? {
-    guard let kind = Event.Kind(rawValue: event.type) else {
-      throw .unreadable(
-        position: event.position,
-        reason: "\(EventCodingError.unknown(type: event.type, schema: event.schema))"
-      )
-    }
+    let kind = try event.knownKind()
     var row = row ?? DayCounts(day: Day(of: event.recordedAt))
     row.events += 1
     switch kind {

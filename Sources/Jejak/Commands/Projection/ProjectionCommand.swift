@@ -6,10 +6,9 @@ enum ProjectionCommand: Command {
   static let names = ["projection"]
   static let syntax = CommandSyntax(
     usage: "jejak projection \(verbs.map(\.name).joined(separator: "|")) [NAME] [OPTION]…",
-    summary: "Lists the read models, and looks after one of them, while the service goes on:\n"
+    summary: "Lists the read models, and looks after one of them, while the service goes on.\n\n"
       + verbs.map { "\($0.synopsis): \($0.help)" }.joined(separator: "\n"),
-    options: [CommandOption("json", help: "Print JSON.")] + verbs.flatMap(\.options)
-      + Settings.databaseOptions,
+    options: commonOptions + verbOptions + Settings.databaseOptions,
     operands: 1...2
   )
 
@@ -20,10 +19,37 @@ enum ProjectionCommand: Command {
     ]
   }
 
+  private static let commonOptions = [CommandOption("json", help: "Print JSON.")]
+
+  /// The options of single verbs, each once, with the verbs that have it.
+  private static var verbOptions: [CommandOption] {
+    var options: [CommandOption] = []
+    for option in verbs.flatMap(\.options)
+    where !options.contains(where: { $0.name == option.name }) {
+      let having = verbs.filter { $0.options.contains(option) }.map(\.name)
+      let help = "\(option.help) For \(having.joined(separator: " and "))."
+      options.append(CommandOption(option.name, option.placeholder, help: help))
+    }
+    return options
+  }
+
+  /// An option of another verb is refused rather than passed over.
+  private static func check(_ arguments: CommandArguments, of verb: ProjectionVerb) throws {
+    let known = (commonOptions + verb.options + Settings.databaseOptions).map(\.name)
+    guard let wrong = arguments.options.map(\.name).first(where: { !known.contains($0) }) else {
+      return
+    }
+    let having = verbs.filter { $0.options.contains { $0.name == wrong } }.map(\.name)
+    throw UsageError(
+      "projection \(verb.name) takes no --\(wrong), which is for \(having.joined(separator: " and "))"
+    )
+  }
+
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     guard let verb = verbs.first(where: { $0.name == arguments.operands[0] }) else {
       throw UsageError("unknown verb '\(arguments.operands[0])'; usage: \(syntax.usage)")
     }
+    try check(arguments, of: verb)
     let name = arguments.operands.dropFirst().first
     if !verb.takesName, name != nil { throw UsageError("\(verb.name) takes no name") }
     if verb.takesName, name == nil {

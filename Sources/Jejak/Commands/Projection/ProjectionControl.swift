@@ -48,7 +48,11 @@ extension ProjectionVerb {
     if !rebuilds.isEmpty {
       Output.write(TextTable.of(RebuildText.header, rebuilds.map(RebuildText.line)))
     }
-    for error in rebuilds.filter(\.isOpen).compactMap(\.error) { Output.write("error: \(error)\n") }
+    // That of the last one, which a dry run leaves behind, or the open one.
+    if let error = rebuilds.first?.error { Output.write("error: \(error)\n") }
+    if let open = rebuilds.first, open.isOpen {
+      Output.write(RebuildText.remark(open) + "\n" + RebuildText.nextStep(open))
+    }
     if let size { Output.write("the previous table takes \(size) bytes\n") }
     return .success
   }
@@ -59,6 +63,9 @@ extension ProjectionVerb {
     let connection = try call.connection()
     guard let open = try RebuildRecord.open(of: call.name, connection) else {
       throw CommandError("\(call.name) is not being rebuilt")
+    }
+    if wanted == "pause", !open.canPause {
+      throw CommandError("there is nothing to pause: \(RebuildText.remark(open))")
     }
     try RebuildOrders.want(wanted, of: open.id, connection)
     let deadline = Instant.now() + patience
@@ -78,6 +85,9 @@ extension ProjectionVerb {
       Output.write(result.json)
     } else {
       Output.write(RebuildText.result(result))
+      if wanted == "pause", result.isOpen {
+        Output.write(RebuildText.remark(result) + "\n" + RebuildText.nextStep(result))
+      }
     }
     let isDone = wanted == "pause" ? !result.isHeld : result.state == .cancelled
     return isDone ? .success : .failure

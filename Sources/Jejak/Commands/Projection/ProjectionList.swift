@@ -16,12 +16,15 @@ extension ProjectionVerb {
       applicationName: "jejak projection"
     )
     let states = try ProjectionState.read(ReadModels.all, connection)
+    let open = try RebuildRecord.open(connection)
     if call.wantsJSON {
-      let body = JSON.array(try states.map { json($0, rows: try rows(of: $0, connection)) })
+      let body = JSON.array(
+        try states.map { json($0, open[$0.name], rows: try rows(of: $0, connection)) }
+      )
       Output.write(String(decoding: body.bytes, as: UTF8.self) + "\n")
     } else {
       Output.write(TextTable.of(header, try states.map { line($0, try rows(of: $0, connection)) }))
-      for state in states { Output.write(remarks(state)) }
+      for state in states { Output.write(remarks(state, open[state.name])) }
       if try !Runner.isAnywhere(connection) {
         Output.write("nobody follows the log now: jejak serve does\n")
       }
@@ -42,7 +45,7 @@ extension ProjectionVerb {
   }
 
   /// What doesn't fit into the table, a line each.
-  private static func remarks(_ state: ProjectionState) -> String {
+  private static func remarks(_ state: ProjectionState, _ rebuild: RebuildRecord?) -> String {
     var text = ""
     if let stop = state.stop {
       text += "\(state.name) stopped at position \(stop.position), \(stop.time): \(stop.reason)\n"
@@ -54,6 +57,9 @@ extension ProjectionVerb {
         \(state.definedRevision): jejak projection rebuild \(state.name)\n
         """
     }
+    if let rebuild {
+      text += "\(RebuildText.remark(rebuild)): jejak projection status \(state.name)\n"
+    }
     if let previous = state.previous {
       text += """
         \(state.name) keeps the table of before, to position \(previous.position), by revision \
@@ -63,8 +69,13 @@ extension ProjectionVerb {
     return text
   }
 
-  private static func json(_ state: ProjectionState, rows: Int64) -> JSON {
-    guard case .object(var object) = state.json else { return state.json }
+  private static func json(
+    _ state: ProjectionState,
+    _ rebuild: RebuildRecord?,
+    rows: Int64
+  ) -> JSON {
+    let json = state.json(rebuild: rebuild)
+    guard case .object(var object) = json else { return json }
     object["rows"] = .integer(rows)
     return .object(object)
   }

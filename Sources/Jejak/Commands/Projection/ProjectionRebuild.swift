@@ -8,26 +8,30 @@ extension ProjectionVerb {
     Self(
       name: "rebuild",
       help: "builds it anew from the log, or goes on with what was interrupted.",
-      options: [
-        CommandOption(
-          "workers",
-          "N",
-          help: "How many threads fold, each with two connections; default: one for each core, "
-            + "at most \(RebuildOptions.workerLimit)."
-        ),
-        CommandOption("throttle", "N", help: "Fold at most so many events a second."),
+      options: goingOnOptions + [
         CommandOption(
           "dry-run",
           help: "Build and verify the new table, then drop it; the live one stays."
-        ),
-        CommandOption(
-          "accept-differences",
-          help: "Exchange the tables although they differ: the log is right and the table wrong."
-        ),
+        )
       ],
       run: rebuild
     )
   }
+
+  /// What a rebuild takes that goes on, as one does that begins.
+  static let goingOnOptions = [
+    CommandOption(
+      "workers",
+      "N",
+      help: "How many threads fold, each with two connections; default: one for each core, "
+        + "at most \(RebuildOptions.workerLimit)."
+    ),
+    CommandOption("throttle", "N", help: "Fold at most so many events a second."),
+    CommandOption(
+      "accept-differences",
+      help: "Exchange the tables although they differ: the log is right and the table wrong."
+    ),
+  ]
 
   private static func rebuild(_ call: Call) throws -> ExitStatus {
     var options = try options(call)
@@ -53,20 +57,57 @@ extension ProjectionVerb {
     StopSignals.block()
     let rebuild = try Rebuild(target: call.target)
     let begun = try rebuild.begin(projection, options)
-    if begun.isResumed { Output.complain("jejak: going on with the rebuild of \(call.name)\n") }
+    if begun.isResumed {
+      let kept = kept(by: begun.rebuild, options)
+      Output.complain(
+        """
+        jejak: going on with the rebuild of \(call.name)\
+        \(kept.isEmpty ? "" : ", as it was begun: \(kept.joined(separator: " "))")\n
+        """
+      )
+    }
     let display = RebuildDisplay(call.name, wantsJSON: call.wantsJSON)
     var isInterrupted = false
-    let result = try rebuild.run(begun.rebuild, of: projection) { (progress) -> Bool in
-      display.show(progress)
-      if StopSignals.wait(atMost: .zero) {
-        // Whoever asks twice doesn't want to wait; the next run goes on all the same.
-        if isInterrupted { Glibc.exit(ExitStatus.failure.rawValue) }
-        isInterrupted = true
+    defer { display.end() }
+    do {
+      return try rebuild.run(begun.rebuild, of: projection) { (progress) -> Bool in
+        display.show(progress)
+        if StopSignals.wait(atMost: .zero) {
+          // Whoever asks twice doesn't want to wait; the next run goes on all the same.
+          if isInterrupted { Glibc.exit(ExitStatus.failure.rawValue) }
+          isInterrupted = true
+        }
+        return !isInterrupted
       }
-      return !isInterrupted
+    } catch {
+      throw CommandError("\(error)\(afterFailure(of: begun.rebuild, call))")
     }
-    display.end()
-    return result
+  }
+
+  /// The options that a rebuild goes on with since it was begun with them, though they are neither
+  /// given now nor what a new one would have.
+  private static func kept(by rebuild: RebuildRecord, _ given: RebuildOptions) -> [String] {
+    var kept: [String] = []
+    if given.workers == nil, rebuild.workers != RebuildOptions.defaultWorkers {
+      kept.append("--workers \(rebuild.workers)")
+    }
+    if given.throttle == nil, let throttle = rebuild.throttle {
+      kept.append("--throttle \(throttle)")
+    }
+    if !given.acceptsDifferences, rebuild.acceptsDifferences {
+      kept.append("--accept-differences")
+    }
+    return kept
+  }
+
+  /// What there is to do about a rebuild that has met an error, as lines behind the error; nothing
+  /// where the database can't tell how it stands.
+  private static func afterFailure(of rebuild: RebuildRecord, _ call: Call) -> String {
+    guard let connection = try? call.connection(),
+      let now = try? RebuildRecord.find(rebuild.id, connection)
+    else { return "" }
+    if now.isOpen { return "\n" + RebuildText.nextStep(now).dropLast() }
+    return rebuild.isDryRun ? "\n  the dry run has ended; mend the cause and try again" : ""
   }
 
   /// Says what has become of it.
@@ -81,10 +122,8 @@ extension ProjectionVerb {
     case .differs:
       Output.complain(
         """
-        jejak: the tables differ, and were not exchanged; where the log is right, go on with
-          jejak projection rebuild \(rebuild.projection) --accept-differences
-        or give up with
-          jejak projection cancel \(rebuild.projection)\n
+        jejak: the tables differ, and were not exchanged
+        \(RebuildText.nextStep(rebuild))
         """
       )
     case .cancelled: Output.complain("jejak: the rebuild was cancelled\n")

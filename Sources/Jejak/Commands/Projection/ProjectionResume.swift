@@ -9,6 +9,7 @@ extension ProjectionVerb {
     Self(
       name: "resume",
       help: "lets it try the event it has stopped at again, and its rebuild go on.",
+      options: goingOnOptions,
       run: resume
     )
   }

@@ -59,7 +59,10 @@ extension ProjectionVerb {
       Output.write(String(decoding: body.bytes, as: UTF8.self) + "\n")
     } else {
       Output.write(
-        "\(call.name) at position \(position): \(rows) rows compared, \(differences) differ\n"
+        """
+        \(call.name) at position \(position): \(RebuildText.count(rows, "row")) compared, \
+        \(differences) \(differences == 1 ? "differs" : "differ")\n
+        """
       )
       Output.write(different.map { "differs: \($0)\n" }.joined())
     }

@@ -10,22 +10,29 @@ enum RebuildText {
     switch rebuild.state {
     case .done where rebuild.isDryRun: text += "could be rebuilt"
     case .done: text += "rebuilt"
-    default: text += "\(rebuild.state.rawValue)"
+    default: text += state(rebuild)
     }
     if let position = rebuild.caughtUp, let rows = rebuild.rows {
-      text += " to position \(position): \(rows) rows from \(rebuild.eventsDone) events"
+      text += " to position \(position): \(count(rows, "row")) from "
+      text += count(rebuild.eventsDone, "event")
     } else {
-      text += ": \(rebuild.eventsDone) of \(rebuild.eventsTotal) events"
+      text += ": \(rebuild.eventsDone) of \(count(rebuild.eventsTotal, "event"))"
     }
     text += " in \(seconds) s"
     if let pause = rebuild.pause { text += "; writes waited \(milliseconds(pause)) ms" }
     if rebuild.isDryRun, let bytes = rebuild.bytes { text += "; it would take \(bytes) bytes" }
     text += "\n"
     if let differences = rebuild.differences {
-      text += "\(differences) rows of the live table differ\n"
+      text +=
+        "\(count(differences, "row")) of the live table \(differences == 1 ? "differs" : "differ")\n"
       text += rebuild.differing.map { "differs: \($0)\n" }.joined()
     }
     return text
+  }
+
+  /// The number and what is counted, such as "1 row" and "2 rows".
+  static func count(_ number: Int64, _ thing: String) -> String {
+    "\(number) \(thing)\(number == 1 ? "" : "s")"
   }
 
   /// With three decimals.
@@ -44,11 +51,8 @@ enum RebuildText {
   static let header = ["BEGUN", "STATE", "DONE", "EVENTS", "RATE", "LEFT", "WORKERS"]
 
   private static func state(_ rebuild: RebuildRecord) -> String {
-    let waits =
-      rebuild.isOpen && !rebuild.isHeld && rebuild.state != .failed
-      && rebuild.state != .differs
-    return rebuild.state.rawValue + (rebuild.isDryRun ? ", dry run" : "")
-      + (waits ? (rebuild.wanted == "pause" ? ", paused" : ", interrupted") : "")
+    rebuild.state.rawValue + (rebuild.isDryRun ? ", dry run" : "")
+      + (rebuild.waiting.map { ", \($0.rawValue)" } ?? "")
   }
 
   /// With one decimal, rounded down: 100 % is all.
