@@ -14,7 +14,7 @@ private final class Bell: Sendable {
   func ring() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
-@Suite("The tail of a log", .database, .timeLimit(.minutes(1)))
+@Suite("The tail of a log", .database)
 struct LogTailTests {
   /// Runs `body` with an open tail, on the loop of `withLane`.
   private func withTail(
