@@ -49,7 +49,7 @@ final class Ends: Sendable {
   }
 }
 
-@Suite("A streamed body", .timeLimit(.minutes(1)))
+@Suite("A streamed body", .timeLimit(.minutes(5)))
 struct StreamTests {
   @Test(arguments: [0, 1, 200_000])
   func `arrives whole, and the connection is kept`(count: Int) async throws {
@@ -186,7 +186,7 @@ struct StreamTests {
   }
 }
 
-@Suite("A server that drains while it streams", .timeLimit(.minutes(1)))
+@Suite("A server that drains while it streams", .timeLimit(.minutes(5)))
 struct StreamDrainTests {
   @Test func `lets a body end within the grace`() async throws {
     let step = Gate()

@@ -40,7 +40,7 @@ final class Gate: Sendable {
 
 private let get = "GET / HTTP/1.1\nHost: here\n\n"
 
-@Suite("A suspended request", .timeLimit(.minutes(1)))
+@Suite("A suspended request", .timeLimit(.minutes(5)))
 struct SuspensionTests {
   @Test func `waits beside hundreds of others`() async throws {
     let gate = Gate()
@@ -80,7 +80,7 @@ struct SuspensionTests {
   }
 }
 
-@Suite("A server that drains", .timeLimit(.minutes(1)))
+@Suite("A server that drains", .timeLimit(.minutes(5)))
 struct DrainTests {
   @Test func `answers what is under way, closes, and takes no more`() async throws {
     let gate = Gate()
