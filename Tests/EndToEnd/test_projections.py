@@ -1,8 +1,8 @@
 """The projections that follow the log, as an operator sees them: list, resume, readyz."""
 
 import json
-from unittest.mock import ANY
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import ANY
 
 import pytest
 from support.client import http, signed_in
@@ -173,7 +173,7 @@ def projection(database, *arguments):
 def poisoned(service, database):
     """Appends an event that its readers stop at; gives its position when they have."""
     poison = append_poison(database, signed_in(service).id)
-    until("both readers have stopped", lambda: {"directory", "statistics"} == {
+    until("all followers have stopped", lambda: set(FOLLOWERS) == {
         trouble["name"] for trouble in ready(service).get("projections", [])})
     return poison
 
@@ -181,7 +181,7 @@ def poisoned(service, database):
 def mended(service, database):
     """Mends the event, and lets those who have stopped go on."""
     mend_poison(database)
-    for name in ("directory", "statistics"):
+    for name in FOLLOWERS:
         assert projection(database, "resume", name).returncode == 0
     until("readyz is well again", lambda: ready(service) == {"status": "ok"})
     wait_caught_up(database)
