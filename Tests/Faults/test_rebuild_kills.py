@@ -95,7 +95,9 @@ def test_ten_kills_of_the_command_under_load(database, service, load):
             assert live(database) == table
         table = live(database)
         assert rounds < KILLS * 20, "it never gets killed"
-    result = jejak("projection", "rebuild", "current_users", url=database.url)
+    # What goes on keeps the pace that it was begun with, unless it is told another.
+    result = jejak("projection", "rebuild", "current_users", "--throttle", "1000000",
+                   url=database.url)
     assert result.returncode == 0, result.stderr
     assert database.rows(LAST)[0][0] == "done"
     settle(load, database)
