@@ -33,7 +33,7 @@ CORES = os.cpu_count() or 1
 LARGE_LOG = 1_000_000
 # Updates a second beside a rebuild, and how that is asked for.
 UPDATE_RATE = 2_000
-REBUILD_UNDER_LOAD = ["--workers", "1"]
+REBUILD_UNDER_LOAD = ["--workers", "1", "--throttle", "15000"]
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
