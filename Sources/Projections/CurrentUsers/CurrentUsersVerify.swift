@@ -56,7 +56,7 @@ public struct CurrentUsersVerify: ~Copyable {
       """
       set local cursor_tuple_fraction = 1;
       declare log no scroll cursor for
-        select \(RecordedEvent.columns) from events order by \(UserFold.order)
+        select \(RecordedEvent.columns) from events order by \(KeyFold<CurrentUsers>.order)
       """
     )
     var live = try TableCursor(table, fetchSize: Self.fetchSize)
@@ -77,7 +77,7 @@ public struct CurrentUsersVerify: ~Copyable {
       if !live.equals(row) { note(row.user.id) }
       try live.advance(table)
     }
-    var fold = UserFold()
+    var fold = KeyFold<CurrentUsers>()
     var done: Int64 = 0
     while true {
       let rows = try log.query("fetch forward \(Self.fetchSize) from log")

@@ -48,24 +48,28 @@ struct RangeFold<P: Projection>: ~Copyable {
 
   /// Each row depends on no other range: the rows are copied into the shadow as they are complete.
   private func foldApart(_ range: RebuildRange, _ events: inout Int64) throws -> Int64 {
-    let order = P.partitioning == .byUser ? "user_id, stream, version" : "position"
-    return try read(range, order: order) { (next: () throws -> Rows?) throws -> Int64 in
+    try read(range, order: KeyFold<P>.order) { (next: () throws -> Rows?) throws -> Int64 in
       var fold = KeyFold<P>()
       var hasEnded = false
+      var folded: Int64 = 0
       try writer.copyIn("copy \(shadow) (\(P.columns)) from stdin") { () throws -> [UInt8]? in
         guard !hasEnded else { return nil }
         var lines: [UInt8] = []
+        func complete(_ row: P.Row) {
+          P.copyLine(of: row, into: &lines)
+          folded += 1
+        }
         if let rows = try next() {
           events += Int64(rows.count)
           try control.count(rows.count)
-          try fold.add(rows, into: &lines)
+          try fold.add(rows, complete)
         } else {
           hasEnded = true
-          fold.finish(into: &lines)
+          try fold.finish(complete)
         }
         return lines
       }
-      return fold.rows
+      return folded
     }
   }
 
@@ -123,34 +127,5 @@ struct RangeFold<P: Projection>: ~Copyable {
       parameters
     )
     guard marked.affected == 1 else { throw ProjectionError.busy(P.name) }
-  }
-}
-
-/// Folds events that come key by key.
-private struct KeyFold<P: Projection> {
-  private var key: P.Key?
-  private var row: P.Row?
-  private(set) var rows: Int64 = 0
-
-  /// Folds the events in `events`; each row that is complete becomes a line.
-  mutating func add(_ events: Rows, into lines: inout [UInt8]) throws {
-    for index in 0..<events.count {
-      let event = RecordedEvent(events, index)
-      guard let next = P.key(of: event) else { continue }
-      if key != next {
-        finish(into: &lines)
-        key = next
-      }
-      row = try P.apply(event, to: row)
-    }
-  }
-
-  /// Makes a line of the last row.
-  mutating func finish(into lines: inout [UInt8]) {
-    if let row {
-      P.copyLine(of: row, into: &lines)
-      rows += 1
-    }
-    (key, row) = (nil, nil)
   }
 }

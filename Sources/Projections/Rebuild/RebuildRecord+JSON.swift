@@ -17,12 +17,12 @@ extension RebuildRecord {
       "position": caughtUp.map(JSON.integer) ?? .null, "eventsDone": .integer(eventsDone),
       "eventsTotal": .integer(eventsTotal), "percent": progress.percentJSON,
       "rate": .integer(Int64(progress.rate)), "secondsLeft": isOpen ? progress.leftJSON : .null,
-      "seconds": .real(milliseconds(workingTime).rounded() / 1000),
+      "seconds": .real(workingTime.fractionalMilliseconds.rounded() / 1000),
       "rows": rows.map(JSON.integer) ?? .null,
       "bytes": bytes.map(JSON.integer) ?? .null,
       "differences": differences.map(JSON.integer) ?? .null,
       "differing": .array(differing.map(JSON.string)),
-      "pauseMilliseconds": pause.map { .real(milliseconds($0)) } ?? .null,
+      "pauseMilliseconds": pause.map { .real($0.fractionalMilliseconds) } ?? .null,
       "error": error.map(JSON.string) ?? .null,
       "requestedBy": requestedBy.map(JSON.string) ?? .null,
       "createdAt": .string(createdAt.description),
@@ -57,10 +57,4 @@ extension RebuildProgress {
   fileprivate var leftJSON: JSON {
     secondsLeft.map { .integer(Int64($0.rounded(.up))) } ?? .null
   }
-}
-
-/// Milliseconds with three decimals.
-private func milliseconds(_ duration: Duration) -> Double {
-  let (seconds, attoseconds) = duration.components
-  return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
 }

@@ -95,7 +95,7 @@ extension ProjectionVerb {
 
   private static func rollback(_ call: Call) throws -> ExitStatus {
     let report = try Rollback(target: call.target).run(call.projection())
-    let pause = milliseconds(report.pause)
+    let pause = report.pause.fractionalMilliseconds
     if call.wantsJSON {
       Output.write(
         [

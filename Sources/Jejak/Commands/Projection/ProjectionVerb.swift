@@ -23,9 +23,3 @@ struct ProjectionVerb {
 
   var synopsis: String { takesName ? "\(name) NAME" : name }
 }
-
-/// Milliseconds with three decimals.
-func milliseconds(_ duration: Duration) -> Double {
-  let (seconds, attoseconds) = duration.components
-  return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
-}

@@ -5,7 +5,7 @@ import Projections
 enum RebuildText {
   /// What has become of it, and the keys that differ.
   static func result(_ rebuild: RebuildRecord) -> String {
-    let seconds = rounded(milliseconds(rebuild.workingTime) / 1000)
+    let seconds = rounded(rebuild.workingTime.fractionalMilliseconds / 1000)
     var text = "\(rebuild.projection) "
     switch rebuild.state {
     case .done where rebuild.isDryRun: text += "could be rebuilt"
@@ -19,7 +19,7 @@ enum RebuildText {
       text += ": \(rebuild.eventsDone) of \(count(rebuild.eventsTotal, "event"))"
     }
     text += " in \(seconds) s"
-    if let pause = rebuild.pause { text += "; writes waited \(milliseconds(pause)) ms" }
+    if let pause = rebuild.pause { text += "; writes waited \(pause.fractionalMilliseconds) ms" }
     if rebuild.isDryRun, let bytes = rebuild.bytes { text += "; it would take \(bytes) bytes" }
     text += "\n"
     if let differences = rebuild.differences {
