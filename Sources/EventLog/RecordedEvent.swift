@@ -29,8 +29,10 @@ public struct RecordedEvent: Sendable {
   public let payload: [UInt8]
   /// The names of the fields that changed, as the header has them.
   public let changed: [String]
+  /// Whether the payload is gone, since the user has been erased.
+  public let isErased: Bool
 
-  /// The columns that `init(_:_:)` reads, in its order.
+  /// The columns that `init(_:_:)` reads, in its order, of a relation called `events`.
   public static let columns = columns(payload: "payload")
 
   /// The same without the payload, for those who don't need it.
@@ -39,12 +41,13 @@ public struct RecordedEvent: Sendable {
   private static func columns(payload: String) -> String {
     """
     position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
-    request_id, trace_id, \(payload), changed
+    request_id, trace_id, \(payload), changed, \
+    events.payload is null
     """
   }
 
   /// How many columns these are.
-  static let columnCount = 13
+  static let columnCount = 14
 
   /// The event in row `row`, which has the `columns` or the `headerColumns`.
   public init(_ rows: Rows, _ row: Int) {
@@ -63,6 +66,7 @@ public struct RecordedEvent: Sendable {
     traceID = rows.string(row, 10)
     payload = Sealing.open(rows.bytes(row, 11))
     changed = rows.strings(row, 12)
+    isErased = rows.bool(row, 13)
   }
 
   /// What happened, as the domain knows it.

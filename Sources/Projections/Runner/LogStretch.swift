@@ -53,11 +53,12 @@ struct LogStretch {
     let rows = try connection.query(
       """
       select \(RecordedEvent.columns) from (
-        select *, sum(octet_length(payload)) over (order by position rows unbounded preceding)
-                  - octet_length(payload) as bytes_before
+        select *, sum(coalesce(octet_length(payload), 0))
+                    over (order by position rows unbounded preceding)
+                  - coalesce(octet_length(payload), 0) as bytes_before
           from (select * from events
-                 where position > $1::bigint order by position limit $2::bigint) page) measured
-       where bytes_before is null or bytes_before < $3::bigint order by position
+                 where position > $1::bigint order by position limit $2::bigint) page) events
+       where bytes_before < $3::bigint order by position
       """,
       parameters
     )
