@@ -85,8 +85,15 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "Keys",
+      dependencies: ["CLinux", "Profiles", "Sodium"],
+      swiftSettings: settings
+    ),
+    .target(
       name: "EventLog",
-      dependencies: ["CSV", "Clocks", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: [
+        "CSV", "Clocks", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Sodium",
+      ],
       swiftSettings: settings
     ),
 
@@ -94,19 +101,21 @@ let package = Package(
     .target(
       name: "Accounts",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "Sodium",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Projections",
+        "Sodium",
       ],
       swiftSettings: settings
     ),
     .target(
       name: "Projections",
-      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles"],
+      dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles"],
       swiftSettings: settings
     ),
     .target(
       name: "Gateway",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Keys", "Network",
+        "Postgres",
         "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
@@ -130,7 +139,7 @@ let package = Package(
       name: "Jejak",
       dependencies: [
         "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
-        "JSON", "Logging", "Migrations", "Network", "Postgres", "Profiles", "Projections",
+        "JSON", "Keys", "Logging", "Migrations", "Network", "Postgres", "Profiles", "Projections",
         "Settings",
       ],
       swiftSettings: settings
@@ -165,8 +174,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Migrations",
-        "Postgres", "Profiles",
+        "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "HTTP", "JSON", "Keys", "Migrations",
+        "Postgres", "Profiles", "Sodium",
       ],
       path: "Tests/Support",
       exclude: ["support"],
@@ -187,6 +196,11 @@ let package = Package(
       dependencies: ["EventLoop", "HTTP", "TestSupport"],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "KeysTests",
+      dependencies: ["Clocks", "Keys", "Profiles", "Sodium", "TestSupport"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
     .testTarget(
       name: "MigrationsTests",
@@ -196,22 +210,22 @@ let package = Package(
     .testTarget(
       name: "EventLogTests",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "TestSupport",
       ],
       swiftSettings: settings
     ),
     .testTarget(
       name: "AccountsTests",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium",
-        "TestSupport",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles",
+        "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Postgres", "Profiles",
+        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Postgres", "Profiles",
         "Sodium", "TestSupport",
       ],
       swiftSettings: settings
@@ -219,7 +233,7 @@ let package = Package(
     .testTarget(
       name: "ProjectionsTests",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Projections",
         "TestSupport",
       ],
       swiftSettings: settings

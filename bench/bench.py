@@ -34,6 +34,8 @@ LARGE_LOG = 1_000_000
 # Updates a second beside a rebuild, and how that is asked for.
 UPDATE_RATE = 2_000
 REBUILD_UNDER_LOAD = ["--workers", "1", "--throttle", "15000"]
+# A position that no log comes to.
+FAR = 1_000_000_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -89,13 +91,27 @@ class Service:
         self.post("/v1/users", {"email": "first@example.com", "password": PASSWORD})
         seed = (ROOT / "bench/seed.sql").read_text()
         # The person who registered over HTTP has given the others a password hash.
-        self.sql("create table bench_hash as select * from credentials;"
-                 "truncate events, current_users, email_claims, sessions, credentials,"
-                 " audit_entries, directory, statistics;"
-                 "update projections set position = 0, stopped_at = null, "
-                 "stopped_because = null, stopped_time = null where position is not null;"
-                 "insert into credentials select * from bench_hash; drop table bench_hash;"
-                 + seed, users=users)
+        self.fill("create table bench_hash as select * from credentials;"
+                  "truncate events, current_users, email_claims, sessions, credentials, user_keys,"
+                  " audit_entries, directory, statistics;"
+                  f"update projections set position = {FAR}, stopped_at = null, "
+                  "stopped_because = null, stopped_time = null where position is not null;"
+                  "insert into credentials select * from bench_hash; drop table bench_hash;"
+                  + seed, users=users)
+
+    def fill(self, text, **variables):
+        """Runs SQL that appends payloads as they are, and has them sealed."""
+        # The runner takes nothing in that is not sealed.
+        self.sql(f"update projections set position = position + {FAR} where position is not null")
+        self.sql(text, **variables)
+        self.seal()
+        self.sql(f"update projections set position = position - {FAR} where position is not null")
+
+    def seal(self):
+        """Seals the log as `jejak migrate` seals one that was begun before there was sealing."""
+        self.sql("update sealing set is_complete = false")
+        subprocess.run([BINARY, "migrate", "--data-dir", self.data], capture_output=True, check=True)
+        self.sql("vacuum analyze events, user_keys")
 
     def follow(self):
         """Brings the followers up to date, so that they don't do it beside a measurement."""
@@ -372,7 +388,7 @@ def grown(users, rounds):
         other = Service(directory)
         try:
             other.seed(users)
-            other.sql((ROOT / "bench/grow.sql").read_text(), rounds=rounds)
+            other.fill((ROOT / "bench/grow.sql").read_text(), rounds=rounds)
             other.follow()
             other.users = users
             other.checkpoint()
@@ -436,7 +452,8 @@ AUDIT_QUESTIONS = {
     "field never changed by it": "and fields || type && '{email}'::text[]",
 }
 AUDIT_STATEMENT = """
-select e.position, e.recorded_at, e.user_id, e.version, e.stream, e.type, e.payload, name
+select e.position, e.recorded_at, e.user_id, e.version, e.stream, e.type, e.payload, name,
+       (select k.wrapped_key from user_keys k where k.user_id = e.user_id)
   from (select position from audit_entries
          where position between :first and :last and actor_id = md5('operator')::uuid {question}
          order by position {order} limit 51) as found
@@ -458,6 +475,7 @@ def audit(service, seconds):
         try:
             own.sql((ROOT / "bench/audit-seed.sql").read_text(), users=USERS,
                     entries=AUDIT_ENTRIES)
+            own.seal()
             bounds = [int(own.sql(f"select position_at('{at}')")) for at in AUDIT_MONTH]
             slowest = max(ask_audit(own, name, question, order, bounds[0], bounds[1] - 1)
                           for name, question in AUDIT_QUESTIONS.items()

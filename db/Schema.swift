@@ -27,6 +27,8 @@ public enum Schema {
   /// The functions; each is made anew when its text has changed.
   public static let functions = [
     File("append_events", PackageResources.append_events_sql),
+    File("add_user_key", PackageResources.add_user_key_sql),
+    File("use_master_key", PackageResources.use_master_key_sql),
     File("start_session", PackageResources.start_session_sql),
     File("end_sessions", PackageResources.end_sessions_sql),
     File("change_password", PackageResources.change_password_sql),

@@ -1,6 +1,7 @@
 import Clocks
 public import EventLog
 public import JSON
+import Keys
 import Postgres
 import Profiles
 
@@ -28,6 +29,7 @@ extension Accounts {
         )
       }
       let current = try await load(by: holder.session)
+      let key = try key(of: current)
       let new: PasswordHashing.Stored
       if let renewed { new = renewed } else { new = try await hashing.make(change.new) }
       renewed = new
@@ -44,6 +46,7 @@ extension Accounts {
           by: new,
           in: opened,
           on: current,
+          key,
           source,
           receipts(opened)
         )
@@ -90,6 +93,7 @@ extension Accounts {
     by new: PasswordHashing.Stored,
     in opened: OpenedSession,
     on current: CurrentUser,
+    _ key: DataKey,
     _ source: Source,
     _ receipts: [Receipt]
   ) async throws(AppendError) {
@@ -103,6 +107,7 @@ extension Accounts {
     let event = NewEvent(
       user: current.id,
       expected: current.version,
+      key: key,
       event: .passwordChanged(new.commitment),
       actor: .user(current.id),
       source: source

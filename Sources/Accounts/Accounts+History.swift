@@ -22,7 +22,7 @@ extension Accounts {
       limit: limit
     )
     let rows = try await read(statement, parameters)
-    return (0..<rows.count).map { RecordedEvent(rows, $0) }
+    return EventReader.events(rows, keyring)
   }
 
   /// The same of those that `filter` lets through, up to the position `last`.
@@ -45,7 +45,7 @@ extension Accounts {
       limit: limit
     )
     let rows = try await readInBulk(statement, parameters)
-    return (0..<rows.count).map { AuditedEvent(rows, $0) }
+    return AuditedEvent.all(rows, keyring)
   }
 
   /// The positions that the times of `query` stand for, as far as entries have been written.
@@ -62,6 +62,6 @@ extension Accounts {
   ) async throws(AccountsError) -> [AuditedEvent] {
     let (statement, parameters) = query.page(in: range, after: cursor, limit: limit)
     let rows = try await readInBulk(statement, parameters)
-    return (0..<rows.count).map { AuditedEvent(rows, $0) }
+    return AuditedEvent.all(rows, keyring)
   }
 }

@@ -18,7 +18,7 @@ extension Accounts {
       let results = try await connections.bulk.transaction(
         LogPage.steps(after: position, selecting: selection)
       )
-      return LogPage.read(results, after: position)
+      return LogPage.read(results, after: position, keyring)
     } catch {
       throw AccountsError(reading: error)
     }

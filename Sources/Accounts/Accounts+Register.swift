@@ -1,6 +1,7 @@
 import Clocks
 public import EventLog
 public import JSON
+import Keys
 import Postgres
 public import Profiles
 
@@ -37,11 +38,14 @@ extension Accounts {
       accessVersion: user.accessVersion,
       document: user.document,
       createdAt: nil,
-      updatedAt: nil
+      updatedAt: nil,
+      key: nil
     )
+    let key = DataKey()
     let new = NewEvent(
       user: id,
       expected: .zero,
+      key: key,
       event: event,
       actor: .user(id),
       source: source,
@@ -57,24 +61,23 @@ extension Accounts {
     credentials.add(id)
     credentials.add(stored.hash)
     credentials.add(stored.commitment.bytes)
-    do {
-      let (_, appended) = try await transaction(
-        [(SQL.claim, claim), (SQL.addCredentials, credentials)],
-        then: new
-      )
-      return CurrentUser(
-        id: id,
-        version: appended.version,
-        accessVersion: .zero,
-        document: pending.document,
-        createdAt: appended.recordedAt,
-        updatedAt: appended.recordedAt
-      )
-    } catch .taken("email_claims_pkey") {
-      throw .emailTaken
-    } catch {
-      throw AccountsError(error)
+    for _ in 0..<Self.attemptLimit {
+      let keyStep = try addKey(key, of: id)
+      do throws(AppendError) {
+        let (_, appended) = try await transaction(
+          [(SQL.claim, claim), (SQL.addCredentials, credentials), keyStep],
+          then: new
+        )
+        return pending.committed(appended)
+      } catch .taken("email_claims_pkey") {
+        throw .emailTaken
+      } catch .masterKeyChanged {
+        try await followMasterKey(for: id)
+      } catch {
+        throw AccountsError(error)
+      }
     }
+    throw .overloaded
   }
 
   /// The latest date that is today anywhere: nobody's birthday is in the future where they live.

@@ -1,5 +1,6 @@
 public import Clocks
 public import EventLog
+import Keys
 import Postgres
 public import Profiles
 
@@ -59,6 +60,7 @@ extension Accounts {
     source: Source,
     receipts: [Receipt]
   ) async throws(AccountsError) {
+    var user = try await writable(holder.user)
     for _ in 0..<Self.attemptLimit {
       let found = try await find(sessions, of: holder.userID)
       let event: Event
@@ -70,11 +72,20 @@ extension Accounts {
         guard !found.isEmpty else { return try await keep(receipts) }
         event = .sessionsRevoked(count: found.count, kept: kept)
       }
+      let key = try key(of: user)
       do throws(AppendError) {
-        return try await end(found, as: event, by: holder, source, receipts)
-      } catch .stale {
-        // Somebody else ended one of them; where it was the acting one, this throws.
-        _ = try await self.holder(ofDigest: holder.tokenDigest)
+        return try await end(
+          found,
+          of: user,
+          key,
+          by: holder.session,
+          as: event,
+          source,
+          receipts
+        )
+      } catch .stale, .versionConflict {
+        // Somebody else ended one of them, or signed in; where the acting one has ended, this throws.
+        user = try await load(by: holder.session)
       } catch {
         throw AccountsError(error)
       }
@@ -84,20 +95,23 @@ extension Accounts {
 
   private func end(
     _ found: [SessionID],
+    of user: CurrentUser,
+    _ key: DataKey,
+    by session: SessionID,
     as event: Event,
-    by holder: Holder,
     _ source: Source,
     _ receipts: [Receipt]
   ) async throws(AppendError) {
     var parameters = Parameters()
-    parameters.add(holder.userID)
-    parameters.add(holder.session)
+    parameters.add(user.id)
+    parameters.add(session)
     parameters.add(array: found) { $0 }
     let new = NewEvent(
-      user: holder.userID,
-      expected: nil,
+      user: user.id,
+      expected: user.accessVersion,
+      key: key,
       event: event,
-      actor: .user(holder.userID),
+      actor: .user(user.id),
       source: source
     )
     _ = try await transaction(

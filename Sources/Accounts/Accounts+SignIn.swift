@@ -1,5 +1,6 @@
 public import Clocks
 public import EventLog
+import Keys
 import Postgres
 public import Profiles
 
@@ -28,25 +29,33 @@ extension Accounts {
     source: Source,
     receipt: (@Sendable (OpenedSession) -> Receipt)?
   ) async throws(AccountsError) -> OpenedSession {
-    // The password may be changed between the check and the session; then it is checked again.
-    for _ in 0..<3 {
+    var verified: Commitment?
+    for _ in 0..<Self.attemptLimit {
       let account = try await account(email)
-      let isRight = try await hashing.verify(password, against: account?.stored?.hash)
-      guard let account, let stored = account.stored, isRight, account.status == .active else {
+      // The password may be changed between the check and the session: then it is checked again.
+      if verified == nil || verified != account?.stored?.commitment {
+        let isRight = try await hashing.verify(password, against: account?.stored?.hash)
+        verified = isRight ? account?.stored?.commitment : nil
+      }
+      guard let account, let stored = account.stored, verified == stored.commitment,
+        account.status == .active
+      else {
         if let account { noteFailure(of: account.user, source) }
         throw .invalidCredentials
       }
       let opened = open(for: account.user)
+      let key = try key(of: account.user)
       do {
-        try await start(opened, verified: stored, source, receipt)
+        try await start(opened, key, verified: stored, source, receipt)
         return opened
-      } catch .stale {
+      } catch .stale, .versionConflict {
+        // Whoever signs in at the same moment makes the next version of the same stream.
         continue
       } catch {
         throw AccountsError(error)
       }
     }
-    throw .unavailable
+    throw .overloaded
   }
 
   private struct Account {
@@ -82,6 +91,7 @@ extension Accounts {
 
   private func start(
     _ opened: OpenedSession,
+    _ key: DataKey,
     verified: PasswordHashing.Stored,
     _ source: Source,
     _ receipt: (@Sendable (OpenedSession) -> Receipt)?
@@ -99,7 +109,8 @@ extension Accounts {
     parameters.add(source.agent)
     let event = NewEvent(
       user: opened.user.id,
-      expected: nil,
+      expected: opened.user.accessVersion,
+      key: key,
       event: .signedIn(opened.id),
       actor: .user(opened.user.id),
       source: source,
@@ -110,13 +121,25 @@ extension Accounts {
 
   /// Written after the answer: an append would tell a known address from an unknown one.
   private func noteFailure(of user: CurrentUser, _ source: Source) {
-    let event = NewEvent(
-      user: user.id,
-      expected: nil,
-      event: .signInFailed,
-      actor: .system,
-      source: source
-    )
-    later { [self] in _ = try await chains.append(event) }
+    later { [self] in
+      var user = user
+      for _ in 0..<Self.attemptLimit {
+        let event = NewEvent(
+          user: user.id,
+          expected: user.accessVersion,
+          key: try key(of: user),
+          event: .signInFailed,
+          actor: .system,
+          source: source
+        )
+        do throws(AppendError) {
+          _ = try await chains.append(event)
+          return
+        } catch .versionConflict {
+          user = try await self.user(user.id)
+        }
+      }
+      throw AccountsError.overloaded
+    }
   }
 }

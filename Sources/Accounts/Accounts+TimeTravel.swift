@@ -36,7 +36,7 @@ extension Accounts {
     while let (statement, parameters) = past.nextPage {
       let page = try await read(statement, parameters)
       do {
-        try past.add(page)
+        try past.add(page, keyring)
       } catch {
         throw AccountsError(error)
       }
@@ -65,7 +65,8 @@ extension CurrentUser {
       accessVersion: row.user.accessVersion,
       document: row.user.document,
       createdAt: row.createdAt,
-      updatedAt: row.updatedAt
+      updatedAt: row.updatedAt,
+      key: nil
     )
   }
 }

@@ -36,7 +36,7 @@ extension Accounts {
     source: Source,
     receipt: (@Sendable (CurrentUser) -> Receipt)?
   ) async throws(AccountsError) -> CurrentUser {
-    var known = user
+    var known = try await writable(user)
     for _ in 0..<Self.attemptLimit {
       let outcome = try await chains.run(on: known) { current throws(AccountsError) in
         try decide(current, command, actor, precondition, source, receipt)
@@ -72,11 +72,13 @@ extension Accounts {
       accessVersion: user.accessVersion,
       document: user.document,
       createdAt: current.createdAt,
-      updatedAt: nil
+      updatedAt: nil,
+      key: current.key
     )
     let new = NewEvent(
       user: user.id,
       expected: current.version,
+      key: try key(of: current),
       event: event,
       actor: actor,
       source: source,

@@ -1,5 +1,6 @@
 import EventLog
 public import EventLoop
+public import Keys
 import Postgres
 public import Profiles
 
@@ -41,11 +42,15 @@ public final class Accounts: Sendable {
 
   /// The rules.
   public let rules: Rules
+  /// The keys that seal what is written, and open what is read.
+  public let keyring: Keyring
   let loop: EventLoop
   let connections: Connections
   let hashing: PasswordHashing
   let chains: Chains
   let holders: HolderLane
+  /// The same with the users' keys, for commands; fetches do without.
+  let writers: HolderLane
   let feedPages: Turns
   let folds: Turns
   private let report: @Sendable (String) -> Void
@@ -58,6 +63,7 @@ public final class Accounts: Sendable {
     connections: Connections,
     chains: Chains,
     hashing: PasswordHashing,
+    keyring: Keyring,
     rules: Rules,
     report: @escaping @Sendable (String) -> Void
   ) {
@@ -65,9 +71,17 @@ public final class Accounts: Sendable {
     self.connections = connections
     self.hashing = hashing
     self.rules = rules
+    self.keyring = keyring
     self.report = report
     self.chains = chains
     holders = HolderLane(
+      Holder.statement,
+      loop: loop,
+      connection: connections.fetch,
+      lifetimes: rules.lifetimes
+    )
+    writers = HolderLane(
+      Holder.writerStatement,
       loop: loop,
       connection: connections.fetch,
       lifetimes: rules.lifetimes
@@ -78,8 +92,14 @@ public final class Accounts: Sendable {
   }
 
   /// The session and user that the token with this digest stands for.
-  public func holder(ofDigest digest: [UInt8]) async throws(AccountsError) -> Holder {
-    guard let holder = try await holders.holder(of: digest) else { throw .unauthenticated }
+  ///
+  /// With `key` it comes with the user's key, without which nothing can be written.
+  public func holder(
+    ofDigest digest: [UInt8],
+    key: Bool = false
+  ) async throws(AccountsError) -> Holder {
+    let lane = key ? writers : holders
+    guard let holder = try await lane.holder(of: digest) else { throw .unauthenticated }
     if holder.isStale { noteUse(of: holder.session) }
     return holder
   }
@@ -182,7 +202,7 @@ extension AccountsError {
     switch error {
     case .receiptExists: self = .receiptExists
     case .overloaded: self = .overloaded
-    case .unavailable, .versionConflict, .stale: self = .unavailable
+    case .unavailable, .versionConflict, .stale, .masterKeyChanged: self = .unavailable
     case .outcomeUnknown: self = .outcomeUnknown
     case .taken(let constraint): self = .failed("constraint \(constraint)")
     case .failed(let message): self = .failed(message)

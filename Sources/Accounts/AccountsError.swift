@@ -25,6 +25,9 @@ public enum AccountsError: Error, Sendable {
   case changedSince([ProfileField])
   /// The event at this position can't be read by this release, and the reason.
   case unreadableEvent(Position, reason: String)
+  /// The key that seals what happens to the user can't be opened, for this reason: the operator has
+  /// to put a master key back.
+  case keyUnavailable(UserID, reason: String)
   /// A request with this Idempotency-Key has been carried out meanwhile: give its answer.
   case receiptExists
   /// Too much waits; try again later.

@@ -45,7 +45,7 @@ public final class Connections: Sendable {
         report: report
       )
     }
-    fetch = make([Holder.statement])
+    fetch = make([Holder.statement, Holder.writerStatement])
     // Here the plan depends on the values, which are few statements' and not the same.
     bulk = make(
       LogPage.statements + [AuditQuery.rangeStatement, RebuildLookup.statement] + SQL.userLists,

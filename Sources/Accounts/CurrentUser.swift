@@ -1,5 +1,6 @@
 public import Clocks
 import EventLog
+import Keys
 import Postgres
 public import Profiles
 
@@ -17,6 +18,8 @@ public struct CurrentUser: Sendable {
   public let createdAt: Timestamp?
   /// When the profile last changed; nil in an answer made before the commit that tells the time.
   public let updatedAt: Timestamp?
+  /// The key that seals what happens to them, wrapped; nil where it was not read.
+  let key: WrappedKey?
 
   init(
     id: UserID,
@@ -24,7 +27,8 @@ public struct CurrentUser: Sendable {
     accessVersion: Version,
     document: [UInt8],
     createdAt: Timestamp?,
-    updatedAt: Timestamp?
+    updatedAt: Timestamp?,
+    key: WrappedKey?
   ) {
     self.id = id
     self.version = version
@@ -32,6 +36,7 @@ public struct CurrentUser: Sendable {
     self.document = document
     self.createdAt = createdAt
     self.updatedAt = updatedAt
+    self.key = key
   }
 
   /// The user once the event that makes it is in the log.
@@ -42,14 +47,21 @@ public struct CurrentUser: Sendable {
       accessVersion: accessVersion,
       document: document,
       createdAt: createdAt ?? appended.recordedAt,
-      updatedAt: appended.recordedAt
+      updatedAt: appended.recordedAt,
+      key: key
     )
   }
 
   /// The columns that `init(_:_:from:)` reads, in its order.
-  static let columns = """
-    u.user_id, u.version, u.access_version, u.document, u.created_at, u.updated_at
+  static let columns = columns(key: WrappedKey.column(of: "u.user_id"))
+  /// The same without the key, for those who write nothing.
+  static let fetchColumns = columns(key: "null::bytea")
+
+  private static func columns(key: String) -> String {
     """
+    u.user_id, u.version, u.access_version, u.document, u.created_at, u.updated_at, \(key)
+    """
+  }
 
   /// The user in row `row`, whose columns begin at `first`.
   init(_ rows: Rows, _ row: Int, from first: Int) {
@@ -59,6 +71,7 @@ public struct CurrentUser: Sendable {
     document = Array(rows.bytes(row, first + 3))
     createdAt = rows.timestamp(row, first + 4)
     updatedAt = rows.timestamp(row, first + 5)
+    key = WrappedKey(rows, row, first + 6)
   }
 
   /// What commands are decided on.

@@ -39,17 +39,23 @@ public struct Holder: Sendable {
   }
 
   /// The sessions of a batch of token digests with their users, by the digest's place in it.
-  static let statement = Statement(
-    "holders",
-    """
-    select k.n::integer, s.session_id, s.expires_at,
-           s.last_used_at < statement_timestamp() - $3::interval,
-           \(CurrentUser.columns)
-      from unnest($1::bytea[]) with ordinality as k (token, n)
-      join sessions s on s.token_sha256 = k.token
-      join current_users u on u.user_id = s.user_id
-     where s.expires_at > statement_timestamp()
-       and s.last_used_at > statement_timestamp() - $2::interval
-    """
-  )
+  static let statement = statement("holders", CurrentUser.fetchColumns)
+  /// The same with the users' keys.
+  static let writerStatement = statement("writers", CurrentUser.columns)
+
+  private static func statement(_ name: String, _ userColumns: String) -> Statement {
+    Statement(
+      name,
+      """
+      select k.n::integer, s.session_id, s.expires_at,
+             s.last_used_at < statement_timestamp() - $3::interval,
+             \(userColumns)
+        from unnest($1::bytea[]) with ordinality as k (token, n)
+        join sessions s on s.token_sha256 = k.token
+        join current_users u on u.user_id = s.user_id
+       where s.expires_at > statement_timestamp()
+         and s.last_used_at > statement_timestamp() - $2::interval
+      """
+    )
+  }
 }

@@ -27,11 +27,15 @@ final class HolderLane: Sendable {
   /// Queries under way at a time: while one is answered the next is collected.
   private static let queryLimit = 1
 
+  private let statement: Statement
   private let connection: Connection
   private let lifetimes: SessionLifetimes
   private let state: LoopBound<State>
 
-  init(loop: EventLoop, connection: Connection, lifetimes: SessionLifetimes) {
+  /// A lane that asks `statement`, one of `Holder`'s.
+  init(_ statement: Statement, loop: EventLoop, connection: Connection, lifetimes: SessionLifetimes)
+  {
+    self.statement = statement
     self.connection = connection
     self.lifetimes = lifetimes
     state = LoopBound(State(), on: loop)
@@ -58,7 +62,7 @@ final class HolderLane: Sendable {
     parameters.add(array: batch) { $0.digest }
     parameters.add(lifetimes.idle)
     parameters.add(lifetimes.touch)
-    connection.send([(Holder.statement, parameters)]) { [self] outcome in
+    connection.send([(statement, parameters)]) { [self] outcome in
       state.value.queriesUnderWay -= 1
       switch outcome {
       case .success(let results): complete(batch, results[0])

@@ -4,7 +4,8 @@ import Postgres
 enum SQL {
   static let all =
     [
-      loadUserOfSession, loadUser, loadCredentials, credentialsByEmail, claim, addCredentials,
+      addUserKey, masterKeyInUse, loadUserOfSession, loadUser, loadCredentials, credentialsByEmail,
+      claim, addCredentials,
       startSession,
       changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
       addReceipt, forgetReceipts, forgetSessions,

@@ -14,6 +14,9 @@ public enum AppendError: Error, Sendable {
   case taken(constraint: String)
   /// What the event stands on has changed (SQLSTATE JJ002): load, decide again.
   case stale
+  /// The user's new key was wrapped by a master key that is no longer in use (SQLSTATE JJ004): read
+  /// which one is, and wrap it anew.
+  case masterKeyChanged
   /// A defect: the words are for the log.
   case failed(String)
 }

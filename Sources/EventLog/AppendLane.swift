@@ -151,13 +151,15 @@ public final class AppendLane: Sendable {
   private func complete(_ outcomes: [(Waiting, Outcome)]) {
     for (waiting, _) in outcomes { state.value.usersUnderWay.remove(waiting.event.user) }
     var broken = Set<UserID>()
-    for case (let waiting, .failure) in outcomes { broken.insert(waiting.event.user) }
+    for case (let waiting, .failure) in outcomes where waiting.event.isForeseen {
+      broken.insert(waiting.event.user)
+    }
     var behind: [Waiting] = []
     if !broken.isEmpty {
       let failed = state.value.failed
       for user in broken { failed(user) }
-      behind = state.value.waiting.filter { broken.contains($0.event.user) && $0.event.isDecided }
-      state.value.waiting.removeAll { broken.contains($0.event.user) && $0.event.isDecided }
+      behind = state.value.waiting.filter { broken.contains($0.event.user) && $0.event.isForeseen }
+      state.value.waiting.removeAll { broken.contains($0.event.user) && $0.event.isForeseen }
     }
     for (waiting, outcome) in outcomes { waiting.continuation.resume(returning: outcome) }
     for waiting in behind {
@@ -167,13 +169,12 @@ public final class AppendLane: Sendable {
 }
 
 extension NewEvent {
-  /// Whether the event was decided on a version, and can lose.
-  fileprivate var isDecided: Bool { expected != nil }
+  /// Whether others may have been decided on what the event will make of the profile.
+  fileprivate var isForeseen: Bool { event.stream == .profile }
 
   /// Whether the event was decided on what `previous` makes of the profile.
   fileprivate func follows(_ previous: NewEvent) -> Bool {
-    guard let expected, let before = previous.expected else { return false }
-    return event.stream == previous.event.stream && expected == before.next
+    event.stream == previous.event.stream && expected == previous.expected.next
   }
 }
 
@@ -187,6 +188,7 @@ extension AppendError {
       switch (refusal.sqlState, refusal.constraint) {
       case ("JJ001", _): self = .versionConflict
       case ("JJ002", _): self = .stale
+      case ("JJ004", _): self = .masterKeyChanged
       case ("23505", "command_receipts_pkey"?): self = .receiptExists
       case ("23505", let constraint?): self = .taken(constraint: constraint)
       // Deadlock, serialization, a lock or statement that took too long: nothing happened.

@@ -21,15 +21,15 @@ public enum AppendStatement {
   ///
   /// Events of one user are of one stream and stand in order, each decided on the one before it.
   public static func parameters(_ batch: [NewEvent], strict: Bool) -> Parameters {
-    let payloads = batch.map { Sealing.seal(payload(of: $0)) }
+    let payloads = batch.map(payload(of:))
     let (ranks, isLast, statuses) = chains(batch)
     var parameters = Parameters()
     parameters.add(array: batch) { $0.user }
     parameters.add(array: batch) { $0.event.stream.rawValue }
     parameters.add(array: ranks) { $0 }
     parameters.add(array: isLast) { $0 }
-    parameters.add(array: batch) { $0.expected?.rawValue }
-    parameters.add(array: batch) { $0.expected == nil ? nil : $0.source.session }
+    parameters.add(array: batch) { $0.expected.rawValue }
+    parameters.add(array: batch) { $0.event.stream == .access ? nil : $0.source.session }
     parameters.add(array: batch) { $0.id }
     parameters.add(array: batch) { $0.event.type }
     parameters.add(array: batch) { $0.event.schema }
@@ -88,11 +88,22 @@ public enum AppendStatement {
     return (ranks, isLast, statuses)
   }
 
+  /// The sealed payload; its place is known, since an event is the next of what it was decided on.
   private static func payload(of event: NewEvent) -> [UInt8] {
     var source: JSONObject = [:]
     source["address"] = event.source.address.map(JSON.string)
     source["agent"] = event.source.agent.map(JSON.string)
     source["session"] = event.source.session.map { .string($0.description) }
-    return event.event.payload(source: .object(source)).bytes
+    return Sealing.seal(
+      event.event.payload(source: .object(source)).bytes,
+      at: Sealing.Place(
+        user: event.user,
+        stream: event.event.stream.rawValue,
+        version: event.expected.next,
+        type: event.event.type,
+        schema: event.event.schema
+      ),
+      key: event.key
+    )
   }
 }

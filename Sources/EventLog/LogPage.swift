@@ -1,3 +1,4 @@
+public import Keys
 public import Postgres
 public import Profiles
 
@@ -83,10 +84,14 @@ public enum LogPage {
   }
 
   /// What the steps found.
-  public static func read(_ results: [Rows], after position: Position) -> Found {
+  public static func read(
+    _ results: [Rows],
+    after position: Position,
+    _ keyring: Keyring
+  ) -> Found {
     let rows = results[1]
-    let events: [Item] = (0..<rows.count).map { row in
-      (event: RecordedEvent(rows, row), id: rows.identifier(row, idColumn))
+    let events: [Item] = EventReader.events(rows, keyring).enumerated().map { row, event in
+      (event: event, id: rows.identifier(row, idColumn))
     }
     let head = Position(results[0].integer(0, 0))
     let last = events.last?.event.position ?? position

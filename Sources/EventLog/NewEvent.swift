@@ -1,4 +1,5 @@
 public import Clocks
+public import Keys
 import Postgres
 public import Profiles
 
@@ -8,8 +9,10 @@ public import Profiles
 public final class NewEvent: Sendable {
   /// Whose event it is.
   public let user: UserID
-  /// The version it was decided on, zero for a new user; nil where whatever stands is right.
-  public let expected: Version?
+  /// The version of its stream that it was decided on, zero for the first.
+  public let expected: Version
+  /// The key of the user, which seals what happened.
+  public let key: DataKey
   /// What happened.
   public let event: Event
   /// Names this event, chosen by the service.
@@ -28,7 +31,8 @@ public final class NewEvent: Sendable {
   /// An event of `user`, decided on `expected`.
   public init(
     user: UserID,
-    expected: Version?,
+    expected: Version,
+    key: DataKey,
     event: Event,
     actor: Actor,
     source: Source,
@@ -38,6 +42,7 @@ public final class NewEvent: Sendable {
   ) {
     self.user = user
     self.expected = expected
+    self.key = key
     self.event = event
     self.id = EventID(at: .now())
     self.actor = actor

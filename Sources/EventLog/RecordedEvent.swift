@@ -1,5 +1,6 @@
 public import Clocks
 import JSON
+import Keys
 public import Postgres
 public import Profiles
 
@@ -25,32 +26,43 @@ public struct RecordedEvent: Sendable {
   public let requestID: String?
   /// The trace that request was part of.
   public let traceID: String?
-  /// What happened, in full, as JSON text; empty where the `headerColumns` were read.
-  public let payload: [UInt8]
+  /// What happened, in full, as JSON text; empty where the `headerColumns` were read, and where it
+  /// is gone or can't be opened.
+  public internal(set) var payload: [UInt8] = []
+  /// Why the payload can't be opened, without a person's data; nil where it can, or is not there.
+  public internal(set) var unreadable: String?
   /// The names of the fields that changed, as the header has them.
   public let changed: [String]
   /// Whether the payload is gone, since the user has been erased.
   public let isErased: Bool
 
-  /// The columns that `init(_:_:)` reads, in its order, of a relation called `events`.
-  public static let columns = columns(payload: "payload")
+  /// The columns that `EventReader` reads, in its order, of a relation called `events`.
+  public static let columns = columns(
+    payload: "payload",
+    key: WrappedKey.column(of: "events.user_id")
+  )
 
   /// The same without the payload, for those who don't need it.
-  public static let headerColumns = columns(payload: "null::bytea as payload")
+  public static let headerColumns = columns(
+    payload: "null::bytea as payload",
+    key: "null::bytea"
+  )
 
-  private static func columns(payload: String) -> String {
+  private static func columns(payload: String, key: String) -> String {
     """
     position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
     request_id, trace_id, \(payload), changed, \
-    events.payload is null
+    events.payload is null, \(key)
     """
   }
 
+  static let payloadColumn = 11
+  static let keyColumn = 14
   /// How many columns these are.
-  static let columnCount = 14
+  static let columnCount = 15
 
-  /// The event in row `row`, which has the `columns` or the `headerColumns`.
-  public init(_ rows: Rows, _ row: Int) {
+  /// The event in row `row`, but for its payload.
+  public init(header rows: Rows, _ row: Int) {
     position = Position(rows.integer(row, 0))
     recordedAt = rows.timestamp(row, 1)
     user = rows.identifier(row, 2)
@@ -64,19 +76,45 @@ public struct RecordedEvent: Sendable {
     )
     requestID = rows.string(row, 9)
     traceID = rows.string(row, 10)
-    payload = Sealing.open(rows.bytes(row, 11))
     changed = rows.strings(row, 12)
     isErased = rows.bool(row, 13)
   }
 
   /// What happened, as the domain knows it.
-  public func event() throws(EventCodingError) -> Event {
-    let payload: JSON
+  public func event() throws(EventReadingError) -> Event {
+    // What a newer release wrote is told as that, whether it can be opened or not.
+    guard schema == 1, Event.Kind(rawValue: type) != nil else {
+      throw .coding(.unknown(type: type, schema: schema))
+    }
+    if let unreadable { throw .sealed(reason: unreadable) }
+    do throws(EventCodingError) {
+      return try Event(type: type, schema: schema, payload: parsed())
+    } catch {
+      throw .coding(error)
+    }
+  }
+
+  private func parsed() throws(EventCodingError) -> JSON {
     do {
-      payload = try JSON.parse(self.payload)
+      return try JSON.parse(payload)
     } catch {
       throw .invalid(type: type, member: "")
     }
-    return try Event(type: type, schema: schema, payload: payload)
+  }
+}
+
+/// Why an event of the log can't be read.
+public enum EventReadingError: Error, Hashable, CustomStringConvertible {
+  /// The payload can't be opened, for this reason.
+  case sealed(reason: String)
+  /// The payload is none that this release knows.
+  case coding(EventCodingError)
+
+  /// For the operator, without a person's data.
+  public var description: String {
+    switch self {
+    case .sealed(let reason): reason
+    case .coding(let error): error.description
+    }
   }
 }

@@ -17,14 +17,19 @@ struct Asker {
 
 extension Gateway {
   /// Who asks about the user `id`: an operator, who needs `scope`, or that user alone; nil: the
-  /// user whose session it is.
-  func asker(_ request: Request, about id: UserID?, scope: Scope) async throws(Problem) -> Asker {
+  /// user whose session it is; `writes` where the request is a command.
+  func asker(
+    _ request: Request,
+    about id: UserID?,
+    scope: Scope,
+    writes: Bool = false
+  ) async throws(Problem) -> Asker {
     if let id, Bearer.kind(of: request) == .apiKey {
       let found = try await self.operator(request, scope: scope)
       let user = try await user(id)
       return Asker(user: user, actor: found.actor, session: nil, principal: found.id.bytes)
     }
-    let holder = try await holder(request)
+    let holder = try await holder(request, writes: writes)
     let own = holder.userID
     guard id == nil || id == own else { throw .notFound }
     return Asker(

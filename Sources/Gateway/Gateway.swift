@@ -146,11 +146,11 @@ public final class Gateway: Sendable {
 
 // What several routes do.
 extension Gateway {
-  /// Who holds the token that the request brings.
-  func holder(_ request: Request) async throws(Problem) -> Holder {
+  /// Who holds the token that the request brings; `writes` where the request is a command.
+  func holder(_ request: Request, writes: Bool = false) async throws(Problem) -> Holder {
     let digest = try presentedToken(request)
     do {
-      return try await accounts.holder(ofDigest: digest)
+      return try await accounts.holder(ofDigest: digest, key: writes)
     } catch {
       throw Problem(error)
     }
@@ -189,7 +189,8 @@ extension Gateway {
     principal: [UInt8],
     _ work: (IdempotencyKey?) async throws(Problem) -> Response
   ) async throws(Problem) -> Response {
-    guard let key = try IdempotencyKey(request, principal: principal) else {
+    guard let key = try IdempotencyKey(request, principal: principal, accounts.keyring)
+    else {
       return try await work(nil)
     }
     guard shared.underWay.begin(key.receipt) else { throw Problem(.receiptExists) }
@@ -222,11 +223,9 @@ extension Gateway {
     of holder: Holder
   ) async throws(Problem) -> @Sendable (Response) -> [Receipt] {
     guard let key else { return { _ in [] } }
-    let user = holder.userID
-    guard try await kept(under: key.receipt(of: user.bytes)) == nil else {
-      throw .idempotencyKeyReused
-    }
-    return { key.receipts(for: $0, of: user) }
+    let ofUser = try key.receipt(of: holder.userID.bytes)
+    guard try await kept(under: ofUser) == nil else { throw .idempotencyKeyReused }
+    return { key.receipts(for: $0, ofUser: ofUser) }
   }
 
   private func kept(under key: [UInt8]) async throws(Problem) -> KeptReceipt? {

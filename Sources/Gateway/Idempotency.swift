@@ -2,6 +2,7 @@ import Accounts
 import Clocks
 import EventLog
 import HTTP
+import Keys
 import Postgres
 import Profiles
 import Sodium
@@ -21,9 +22,10 @@ final class RequestsUnderWay: Sendable {
 
 /// What an Idempotency-Key stands for: who asked, and for what.
 ///
-/// The answer is sealed under a key that is derived from the Idempotency-Key and the request and
-/// kept nowhere: answers hold tokens and profiles, and only the client that asks again can have
-/// them opened.
+/// The answer is sealed under a key that is derived from the Idempotency-Key, the request and the
+/// secret of the log, and kept nowhere: answers hold tokens and profiles, and only the client that
+/// asks again can have them opened. What is kept of the request is derived with that secret too, so
+/// that whoever has the database alone can't try guesses against it.
 struct IdempotencyKey {
   /// Bytes of a key at most; visible ASCII.
   static let limit = 255
@@ -34,9 +36,10 @@ struct IdempotencyKey {
   let request: [UInt8]
   private let key: [UInt8]
   private let seal: [UInt8]
+  private let keyring: Keyring
 
   /// The key of `request`, if it has one; `principal` is who asked.
-  init?(_ request: Request, principal: [UInt8]) throws(Problem) {
+  init?(_ request: Request, principal: [UInt8], _ keyring: Keyring) throws(Problem) {
     let lines = request.headers("Idempotency-Key")
     guard let key = lines.first else { return nil }
     guard lines.count == 1, (1...Self.limit).contains(key.utf8.count),
@@ -49,26 +52,40 @@ struct IdempotencyKey {
       principal, self.key, Array(request.method.utf8), Array(request.target.utf8),
       Array(request.headers("If-Match").joined(separator: ",").utf8), request.body,
     ]
-    receipt = Self.receipt(principal, self.key)
-    self.request = Self.digest("request", parts)
-    seal = Self.digest("seal", parts)
+    self.keyring = keyring
+    receipt = try Self.receipt(principal, self.key, keyring)
+    self.request = try Self.code("receipt request", parts, keyring)
+    seal = try Self.code("receipt seal", parts, keyring)
   }
 
   /// What the receipt of a request of `principal` under the same Idempotency-Key is found by.
-  func receipt(of principal: [UInt8]) -> [UInt8] { Self.receipt(principal, key) }
-
-  private static func receipt(_ principal: [UInt8], _ key: [UInt8]) -> [UInt8] {
-    digest("receipt", [principal, key])
+  func receipt(of principal: [UInt8]) throws(Problem) -> [UInt8] {
+    try Self.receipt(principal, key, keyring)
   }
 
-  /// SHA-256 over the parts, each after its length, so that no two lists of parts look alike.
-  private static func digest(_ purpose: String, _ parts: [[UInt8]]) -> [UInt8] {
-    var bytes = Array("jejak \(purpose)".utf8)
+  private static func receipt(
+    _ principal: [UInt8],
+    _ key: [UInt8],
+    _ keyring: Keyring
+  ) throws(Problem) -> [UInt8] {
+    try code("receipt", [principal, key], keyring)
+  }
+
+  /// The log's code over the parts, each after its length, so that no two lists of parts look alike.
+  private static func code(
+    _ purpose: String,
+    _ parts: [[UInt8]],
+    _ keyring: Keyring
+  ) throws(Problem) -> [UInt8] {
+    var bytes: [UInt8] = []
     for part in parts {
       UInt32(part.count).encodeBigEndian(into: &bytes)
       bytes += part
     }
-    return SHA256.digest(of: bytes)
+    guard let code = keyring.code(of: bytes, for: purpose) else {
+      throw .unavailable("Nothing was changed.")
+    }
+    return code
   }
 
   /// The receipt that keeps `response`, whose body may have holes for the time of the commit.
@@ -83,11 +100,11 @@ struct IdempotencyKey {
   /// The receipts of a request that may end the session it is made with: one is found by the
   /// token, which a retry still brings, and one by the user, which keeps other requests of theirs
   /// from using the same Idempotency-Key.
-  func receipts(for response: Response, of user: UserID) -> [Receipt] {
+  ///
+  /// `ofUser` is what `receipt(of:)` says of the user.
+  func receipts(for response: Response, ofUser: [UInt8]) -> [Receipt] {
     let found = receipt(for: response)
-    return [
-      found, Receipt(key: receipt(of: user.bytes), request: found.request, answer: found.answer),
-    ]
+    return [found, Receipt(key: ofUser, request: found.request, answer: found.answer)]
   }
 
   /// The answer that was kept; nil where it can't be opened.

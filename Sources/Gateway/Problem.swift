@@ -136,10 +136,23 @@ extension Problem {
     var problem = tryLater(
       "unreadable-event",
       "An event of this user can't be read.",
-      detail: "A newer release wrote the event at position \(position), or the log was damaged."
+      detail:
+        "A newer release wrote the event at position \(position), or the log was damaged, or a "
+        + "key is missing."
     )
     problem.members["position"] = .integer(position.rawValue)
     problem.logged = "the event at position \(position): \(reason)"
+    return problem
+  }
+
+  /// What seals the user's events is not to be had; the operator has to put it back.
+  static func keyUnavailable(_ user: UserID, _ reason: String) -> Problem {
+    var problem = tryLater(
+      "key-unavailable",
+      "The key of this user can't be opened.",
+      detail: "Nothing was changed."
+    )
+    problem.logged = "the key of user \(user): \(reason)"
     return problem
   }
 
@@ -204,6 +217,7 @@ extension Problem {
     case .changedSince(let fields): self = .changedSince(fields)
     case .unreadableEvent(let position, let reason):
       self = .unreadableEvent(position, reason)
+    case .keyUnavailable(let user, let reason): self = .keyUnavailable(user, reason)
     case .receiptExists:
       self = Problem(
         409,

@@ -15,9 +15,12 @@ final class Database: Sendable {
   let serviceTarget: String
   /// The share in the embedded server, where it is that one.
   let lease: Lease?
+  /// The settings that name it.
+  let settings: Settings
 
   /// Opens the database; with `create` an embedded one is made where there is none.
   init(_ settings: Settings, create: Bool) throws {
+    self.settings = settings
     if let url = settings.databaseURL {
       target = url
       serviceTarget = url

@@ -1,10 +1,16 @@
 import EventLog
+import Keys
 import Postgres
 
 /// Folds events that come key by key into the rows of their keys.
 struct KeyFold<P: Projection> {
   private var key: P.Key?
   private var row: P.Row?
+  private var reader: EventReader
+
+  init(_ keyring: Keyring) {
+    reader = EventReader(keyring)
+  }
 
   /// The order in which events must come.
   static var order: String {
@@ -14,7 +20,7 @@ struct KeyFold<P: Projection> {
   /// Folds the events in `rows`, handing over each row that is complete; `finish` gives the last.
   mutating func add(_ rows: Rows, _ complete: (P.Row) throws -> Void) throws {
     for index in 0..<rows.count {
-      let event = RecordedEvent(rows, index)
+      let event = reader.event(rows, index)
       guard let next = P.key(of: event) else { continue }
       if key != next {
         try finish(complete)

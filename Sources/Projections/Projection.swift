@@ -25,7 +25,7 @@ public protocol Projection: SendableMetatype {
   /// nil where rows don't tell.
   static var countedEvents: String? { get }
 
-  /// The key of the row that an event belongs to; nil where it has no effect.
+  /// The key of the row that an event belongs to, as its header tells; nil where it has no effect.
   static func key(of event: RecordedEvent) -> Key?
   /// The row after `event`, on top of the row before it; nil for none.
   static func apply(_ event: RecordedEvent, to row: Row?) throws(ProjectionError) -> Row?

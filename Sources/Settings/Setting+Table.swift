@@ -41,6 +41,17 @@ extension Setting {
       assign(text.isEmpty ? nil : text, to: \.dataDirectory, of: &settings)
     },
     Setting(
+      "JEJAK_MASTER_KEY_FILE",
+      "master-key-file",
+      "FILE",
+      .database,
+      expected: "a file",
+      help: "The master keys, which wrap the users' keys; see jejak key --help. Unless given, with "
+        + "the private PostgreSQL alone: master-keys in the data directory, made where it is missing."
+    ) { text, settings in
+      assign(text.isEmpty ? nil : text, to: \.masterKeyFile, of: &settings)
+    },
+    Setting(
       "JEJAK_LOOPS",
       "loops",
       "N",

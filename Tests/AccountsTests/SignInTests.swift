@@ -34,6 +34,28 @@ struct SignInTests {
     }
   }
 
+  @Test func `opens a session for everyone who comes at the same time`() async throws {
+    try await withAccounts { fixture async throws in
+      let user = try await fixture.register()
+      let signIns = (0..<20).map { number in
+        Task(executorPreference: fixture.loop) {
+          // A wrong one now and then makes versions of the same stream.
+          if number % 5 == 0 { _ = try? await fixture.signIn(password: "wrong") }
+          return try await fixture.signIn()
+        }
+      }
+      for task in signIns { _ = try await fixture.holder(try await task.value) }
+      try await fixture.loop.until { !fixture.accounts.hasDeferredWork }
+      let types = try fixture.types()
+      #expect(types.filter { $0 == "SignedIn" }.count == 20)
+      #expect(types.filter { $0 == "SignInFailed" }.count == 4)
+      let listed = try await fixture.accounts.sessions(of: user.id, after: nil, limit: 100)
+      #expect(listed.count == 20)
+      #expect(fixture.reports.all == [])
+      #expect(try LogLaws().hold)
+    }
+  }
+
   @Test func `keeps where the session was opened from`() async throws {
     try await withAccounts { fixture async throws in
       let user = try await fixture.register()

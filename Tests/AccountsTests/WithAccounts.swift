@@ -41,7 +41,7 @@ struct Fixture: Sendable {
   }
 
   func holder(_ session: OpenedSession) async throws -> Holder {
-    try await accounts.holder(ofDigest: session.token.digest)
+    try await accounts.holder(ofDigest: session.token.digest, key: true)
   }
 
   func patch(_ body: JSON) throws -> ProfilePatch {
@@ -103,6 +103,7 @@ func withAccounts<Value: Sendable>(
       connections: connections,
       chains: chains,
       hashing: hashing,
+      keyring: TestKeys.keyring,
       rules: .init(
         schema: TestUser.schema,
         passwords: .standard,

@@ -10,7 +10,8 @@ from itertools import pairwise
 import pytest
 from support import raw
 from support.client import http, problem, signed_in
-from support.log import EVENTS, decode, head
+from support.log import events, head
+from support.sealing import Opener, bulk
 from support.service import Service, jejak
 from support.wait import until
 
@@ -262,6 +263,9 @@ def test_entries_of_an_operator_name_the_key(service, database, auditor, ada):
     """What a key did is found by its id, and shown with what it is called."""
     key = database.value("select key_id::text from api_keys where name = 'the auditors' limit 1")
     position = head(database) + 1
+    payload = Opener(database).seal(
+        ada.id, 1, 2, "UserSuspended", 1,
+        '{"changes":[{"field":"status","old":"active","new":"suspended"}],"source":{}}')
     with database.connect() as connection:
         connection.execute("""
             with last as (select * from events order by position desc limit 1)
@@ -269,8 +273,7 @@ def test_entries_of_an_operator_name_the_key(service, database, auditor, ada):
               recorded_at, actor_kind, actor_id, changed, payload, payload_sha256)
             select position + 1, %s, 1, 2, gen_random_uuid(), 'UserSuspended', 1,
                    greatest(clock_timestamp(), recorded_at + interval '1 microsecond'), 2, %s,
-                   '{status}', convert_to('{"changes":[{"field":"status","old":"active",'
-                   '"new":"suspended"}],"source":{}}', 'UTF8'), '' from last""", [ada.id, key])
+                   '{status}', %s, sha256(%s) from last""", [ada.id, key, payload, payload])
         connection.execute("update current_users set version = 2 where user_id = %s", [ada.id])
     caught_up(database)
     found = auditor.all(actor=f"operator:{key}")
@@ -278,8 +281,7 @@ def test_entries_of_an_operator_name_the_key(service, database, auditor, ada):
     assert found[0]["actor"] == {"kind": "operator", "id": key, "name": "the auditors"}
     assert auditor.all(f"/v1/users/{ada.id}/history", actor=key)[0]["actor"] == found[0]["actor"]
     assert "name" not in ada.history(actor=key)[0]["actor"]
-    rows = [decode(row[6]) for row in database.rows(EVENTS)]
-    assert rows[-1]["changes"] == found[0]["changes"]
+    assert events(database)[-1][6]["changes"] == found[0]["changes"]
 
 
 def test_the_commands_filter_as_the_routes_do(service, database, auditor):
@@ -318,15 +320,14 @@ def test_the_commands_filter_as_the_routes_do(service, database, auditor):
 
 ENTRIES = int(os.environ.get("JEJAK_TEST_ENTRIES", "100000"))
 # Events as the service writes them, with values long enough to be seen in memory.
+TEXT = '{"changes":[],"source":{"agent":"' + "x" * 400 + '"}}'
 MANY = """
-with last as (select coalesce(max(position), 0) as position from events),
-     one as (select user_id from current_users limit 1)
+with last as (select coalesce(max(position), 0) as position from events)
 insert into events (position, user_id, stream, version, event_id, type, schema, recorded_at,
   actor_kind, changed, payload, payload_sha256)
-select last.position + n, one.user_id, 2, 1000 + n, gen_random_uuid(), 'SignInFailed', 1,
-       now() + n * interval '1 microsecond', 3, '{}',
-       convert_to('{"changes":[],"source":{"agent":"' || repeat('x', 400) || '"}}', 'UTF8'), ''
-from last, one, generate_series(1, %s) as n
+select last.position + n, %s, 2, 1000 + n, gen_random_uuid(), 'SignInFailed', 1,
+       now() + n * interval '1 microsecond', 3, '{}', payload, sha256(payload)
+from last, sealed
 """
 
 
@@ -335,13 +336,14 @@ def large(postgres):
     """A service whose audit is long, and somebody who may read it."""
     database = postgres.create_database()
     with Service(database.url, env={"JEJAK_LOOPS": 1}) as service:
-        signed_in(service)
+        person = signed_in(service)
         auditor = Auditor(service)
         caught_up(database)
         with database.connect() as connection:
+            bulk(connection, Opener(database), person.id, 1001, ENTRIES, "SignInFailed", TEXT)
             # Entries are made in the same transaction, so that nothing is left for the runner.
             connection.execute("select from projections for update")
-            connection.execute(MANY, [ENTRIES])
+            connection.execute(MANY, [person.id])
             connection.execute("""
                 insert into audit_entries
                   select position, recorded_at, user_id, actor_id, version, stream, actor_kind,

@@ -12,6 +12,7 @@ from support.client import http, problem, signed_in
 from support.feed import SSE, Feed, export
 from support.processes import resident_bytes
 from support.raw import Closed, once, request
+from support.sealing import Opener, bulk
 from support.service import Service, jejak
 from support.threads import Background, together
 from support.wait import until
@@ -34,16 +35,23 @@ def changes(person, count, name="change"):
 
 def fill(database, person, count):
     """Appends events of access by SQL, as many as make a log long."""
-    database.rows("""
-        with base as (select * from events where user_id = %s and stream = 2 limit 1),
-             head as (select max(position) as position, max(recorded_at) as at from events)
-        insert into events (position, user_id, stream, version, event_id, type, schema,
-          recorded_at, actor_kind, actor_id, request_id, trace_id, changed, payload,
-          payload_sha256)
-        select head.position + n, user_id, stream, version + n, gen_random_uuid(), type, schema,
-          head.at + n * interval '1 microsecond', actor_kind, actor_id, request_id, trace_id,
-          changed, payload, payload_sha256
-        from base, head, generate_series(1, %s) n""", person.id, count)
+    last, kind = database.rows(
+        "select version, type from events where user_id = %s and stream = 2 "
+        "order by version desc limit 1", person.id)[0]
+    with database.connect() as connection:
+        bulk(connection, Opener(database), person.id, last + 1, count, kind,
+             '{"changes":[],"source":{}}')
+        connection.execute("""
+            with base as (select * from events where user_id = %s and stream = 2
+                           order by version desc limit 1),
+                 head as (select max(position) as position, max(recorded_at) as at from events)
+            insert into events (position, user_id, stream, version, event_id, type, schema,
+              recorded_at, actor_kind, actor_id, request_id, trace_id, changed, payload,
+              payload_sha256)
+            select head.position + n, user_id, stream, version + n, gen_random_uuid(), type,
+              schema, head.at + n * interval '1 microsecond', actor_kind, actor_id, request_id,
+              trace_id, changed, sealed.payload, sha256(sealed.payload)
+            from base, head, sealed""", [person.id])
 
 
 def test_an_event_is_a_cloud_event(service, database, key, ada):

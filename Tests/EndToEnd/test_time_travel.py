@@ -13,7 +13,7 @@ from support.client import (
     problem,
     signed_in,
 )
-from support.log import check_all, count_events, decode
+from support.log import check_all, count_events, payload
 from support.service import Service, jejak
 from support.threads import together
 
@@ -333,9 +333,9 @@ def test_long_histories_are_folded_page_by_page(person):
 def test_the_payload_tells_what_it_reverts(lived, database):
     person, _ = lived
     revert(person, 4)
-    payload = database.value(
-        "select payload from events where user_id = %s and stream = 1 and version = 6", person.id)
-    assert decode(payload)["reverts"] == 4
+    position = database.value(
+        "select position from events where user_id = %s and stream = 1 and version = 6", person.id)
+    assert payload(database, position)["reverts"] == 4
 
 
 @pytest.mark.parametrize("broken", [

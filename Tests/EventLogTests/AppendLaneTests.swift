@@ -120,7 +120,7 @@ struct AppendLaneTests {
       var events: [NewEvent] = []
       for number in 0..<10 as Range<Int64> {
         (user, event) = try TestUser.update(user, ["attributes": ["n": .integer(number)]])
-        events += [event, TestUser.access(user.id)]
+        events += [event, TestUser.access(user.id, after: Version(Int32(number)))]
       }
       return await outcomes(events, loop, lane).map(word)
     }
@@ -209,7 +209,7 @@ struct AppendLaneTests {
         "update events set recorded_at = '2099-01-01T00:00:00Z'"
       )
       let first = try await lane.append(try TestUser.update(user, ["firstName": "A"]).event)
-      return (first, try await lane.append(TestUser.access(user.id)))
+      return (first, try await lane.append(TestUser.access(user.id, after: .zero)))
     }
     #expect(first.recordedAt.description.hasPrefix("2099-01-01T00:00:00.00"))
     #expect(second.recordedAt >= first.recordedAt)

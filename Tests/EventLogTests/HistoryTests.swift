@@ -28,7 +28,7 @@ struct HistoryTests {
         limit: limit
       )
       let rows = try await connection.run(statement, parameters)
-      let events = (0..<rows.count).map { RecordedEvent(rows, $0) }
+      let events = TestKeys.events(rows)
       guard let last = events.last else { return pages }
       pages.append(events.map(\.version.rawValue))
       cursor = last.version
@@ -43,7 +43,7 @@ struct HistoryTests {
       var events: [NewEvent] = []
       for number in 0..<6 as Range<Int64> {
         (user, event) = try TestUser.update(user, ["attributes": ["n": .integer(number)]])
-        events += [event, TestUser.access(user.id)]
+        events += [event, TestUser.access(user.id, after: Version(Int32(number)))]
       }
       for outcome in await outcomes(events, loop, lane) { _ = try outcome.get() }
       let id = user.id
@@ -94,9 +94,8 @@ struct HistoryTests {
         after: nil,
         limit: 1
       )
-      let recorded = RecordedEvent(
-        try await connection.run(statement, parameters),
-        0
+      let recorded = try #require(
+        TestKeys.events(try await connection.run(statement, parameters)).first
       )
       #expect(try recorded.event() == event.event)
       let expected: JSON = [

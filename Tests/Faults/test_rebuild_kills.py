@@ -14,6 +14,7 @@ from support import processes
 from support.client import http, signed_in
 from support.load import Load
 from support.log import check_all, check_model, events, new_values
+from support.sealing import key_file
 from support.service import Service, binary, environment, jejak
 from support.threads import Background
 from support.wait import until
@@ -50,8 +51,9 @@ def begin(database, *options):
     """`jejak projection rebuild` as a process of its own."""
     return processes.start(
         [binary(), "projection", "rebuild", "current_users", *options],
-        env=environment({"JEJAK_DATABASE_URL": database.url}), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        env=environment({
+            "JEJAK_DATABASE_URL": database.url, "JEJAK_MASTER_KEY_FILE": key_file()}),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
 
 
 def live(database):

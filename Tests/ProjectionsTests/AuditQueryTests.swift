@@ -28,7 +28,7 @@ struct AuditQueryTests {
     let rows = try session.query(
       "select \(RecordedEvent.columns) from events order by position"
     )
-    return (0..<rows.count).map { RecordedEvent(rows, $0) }
+    return TestKeys.events(rows)
   }
 
   /// All pages of `query`, each of at most `limit` entries.
@@ -44,7 +44,7 @@ struct AuditQueryTests {
     while true {
       let (statement, parameters) = query.page(in: range, after: found.last, limit: limit)
       let rows = try session.query(statement.sql, parameters)
-      found += (0..<rows.count).map { AuditedEvent(rows, $0).event.position }
+      found += AuditedEvent.all(rows, TestKeys.keyring).map(\.event.position)
       if rows.count < limit { return found }
     }
   }
@@ -68,7 +68,7 @@ struct AuditQueryTests {
         limit: limit
       )
       let rows = try session.query(statement.sql, parameters)
-      found += (0..<rows.count).map { AuditedEvent(rows, $0).event }
+      found += AuditedEvent.all(rows, TestKeys.keyring).map(\.event)
       if rows.count < limit { return found.map(\.position) }
     }
   }

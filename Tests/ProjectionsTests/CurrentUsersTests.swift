@@ -10,7 +10,10 @@ import Testing
 @Suite("The current users", .database)
 struct CurrentUsersTests {
   private static func verify() throws -> CurrentUsersVerify.Report {
-    try CurrentUsersVerify(target: TestDatabase.current.target) { _, _ in }.run()
+    try CurrentUsersVerify(
+      target: TestDatabase.current.target,
+      keyring: TestKeys.keyring
+    ) { _, _ in }.run()
   }
 
   private static func rebuild(_ options: RebuildOptions = .init()) throws -> RebuildRecord {
@@ -159,7 +162,7 @@ struct UnreadableEventTests {
     }
     try TestDatabase.current.session().script(damage)
     for run in [
-      { try _ = CurrentUsersVerify(target: target) { _, _ in }.run() },
+      { try _ = CurrentUsersVerify(target: target, keyring: TestKeys.keyring) { _, _ in }.run() },
       { try _ = Rebuild.run(CurrentUsers.self, .init(), target) },
     ] {
       let error = #expect(throws: ProjectionError.self) { try run() }

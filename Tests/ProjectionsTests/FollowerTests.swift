@@ -78,7 +78,7 @@ struct FollowerTests {
     let found = try session.query(
       "select \(projection.eventColumns) from events order by position"
     )
-    return (0..<found.count).map { RecordedEvent(found, $0) }
+    return TestKeys.events(found)
   }
 
   private static func fold<P: Projection>(

@@ -59,7 +59,7 @@ struct PastUserTests {
   ) throws -> CurrentUserRow? {
     var past = PastUser(of: user, at: moment)
     while let (statement, parameters) = past.nextPage {
-      try past.add(connection.query(statement.sql, parameters))
+      try past.add(connection.query(statement.sql, parameters), TestKeys.keyring)
     }
     return past.isReached ? past.row : nil
   }
@@ -118,7 +118,7 @@ struct PastUserTests {
       #expect(row.user.document == documents[number - 1])
       var onwards = PastUser(of: user, at: moment, from: earlier)
       while let (statement, parameters) = onwards.nextPage {
-        try onwards.add(connection.query(statement.sql, parameters))
+        try onwards.add(connection.query(statement.sql, parameters), TestKeys.keyring)
       }
       #expect(onwards.row?.user == row.user)
       earlier = row

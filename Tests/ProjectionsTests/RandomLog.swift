@@ -24,7 +24,7 @@ struct RandomLog {
     let index = users.indices.randomElement(using: &generator) ?? 0
     switch Int.random(in: 0..<8, using: &generator) {
     case 0, 1:
-      let event = TestUser.access(users[index].id, access())
+      let event = TestUser.access(users[index].id, after: users[index].accessVersion, access())
       users[index].apply(event.event)
       return event
     case 2:
@@ -78,7 +78,7 @@ struct RandomLog {
     var tasks: [Task<Void, any Error>] = []
     for _ in 0..<count {
       let event = try next()
-      guard event.expected != .zero else {
+      guard event.event.kind != .userRegistered else {
         // A registration is never part of a chain.
         _ = try await lane.append(event)
         continue

@@ -76,16 +76,16 @@ struct RebuildTests {
 
     // The one before the second rebuild, and the second one again.
     let target = try TestDatabase.current.target
-    _ = try Rollback(target: target).run(Self.projection(name))
+    _ = try Rollback(target: target, keyring: TestKeys.keyring).run(Self.projection(name))
     #expect(try Self.table(name) == rebuilt)
-    _ = try Rollback(target: target).run(Self.projection(name))
+    _ = try Rollback(target: target, keyring: TestKeys.keyring).run(Self.projection(name))
     #expect(try Self.table(name) == rebuilt)
     #expect(try Self.indexes() == indexes)
     if name == "current_users" { #expect(before == rebuilt) }
     let session = try TestDatabase.current.session()
     #expect(try PreviousTable.drop(Self.projection(name), session) != nil)
     #expect(throws: ProjectionError.self) {
-      try Rollback(target: target).run(Self.projection(name))
+      try Rollback(target: target, keyring: TestKeys.keyring).run(Self.projection(name))
     }
   }
 
@@ -124,7 +124,7 @@ struct RebuildTests {
     var runs = 0
     var result: RebuildRecord
     repeat {
-      let rebuild = try Rebuild(target: target)
+      let rebuild = try Rebuild(target: target, keyring: TestKeys.keyring)
       let begun = try rebuild.begin(Self.projection(name), options)
       #expect(begun.isResumed == (runs > 0))
       result = try rebuild.run(begun.rebuild, of: Self.projection(name)) {
@@ -142,19 +142,27 @@ struct RebuildTests {
   @Test func `of a projection is refused while another process is at it`() async throws {
     try await Self.append(20, seed: 14)
     let target = try TestDatabase.current.target
-    let first = try Rebuild(target: target)
+    let first = try Rebuild(target: target, keyring: TestKeys.keyring)
     _ = try first.begin(CurrentUsers.self, .init())
-    let second = try Rebuild(target: target)
+    let second = try Rebuild(target: target, keyring: TestKeys.keyring)
     #expect(throws: ProjectionError.self) { try second.begin(CurrentUsers.self, .init()) }
-    #expect(throws: ProjectionError.self) { try Rollback(target: target).run(CurrentUsers.self) }
+    #expect(throws: ProjectionError.self) {
+      try Rollback(target: target, keyring: TestKeys.keyring).run(CurrentUsers.self)
+    }
   }
 
   @Test func `begins anew for another revision`() async throws {
     try await Self.append(20, seed: 15)
     let target = try TestDatabase.current.target
-    let old = try Rebuild(target: target).begin(CurrentUsers.self, .init()).rebuild
+    let old = try Rebuild(target: target, keyring: TestKeys.keyring).begin(
+      CurrentUsers.self,
+      .init()
+    ).rebuild
     try TestDatabase.current.session().script("update rebuilds set revision = 0")
-    let begun = try Rebuild(target: target).begin(CurrentUsers.self, .init())
+    let begun = try Rebuild(target: target, keyring: TestKeys.keyring).begin(
+      CurrentUsers.self,
+      .init()
+    )
     #expect(!begun.isResumed)
     let session = try TestDatabase.current.session()
     #expect(try RebuildRecord.find(old.id, session)?.state == .cancelled)
@@ -170,9 +178,10 @@ struct RebuildTests {
       #expect(try Rebuild.run(CurrentUsers.self, .init(), target).state == .done)
       try await log.append(700, to: lane, on: loop)
     }
-    let report = try Rollback(target: target).run(CurrentUsers.self)
+    let report = try Rollback(target: target, keyring: TestKeys.keyring).run(CurrentUsers.self)
     #expect(report.position == 800)
-    let verified = try CurrentUsersVerify(target: target) { _, _ in }.run()
+    let verified = try CurrentUsersVerify(target: target, keyring: TestKeys.keyring) { _, _ in }
+      .run()
     #expect(verified.differences == 0)
     #expect(verified.position == Position(800))
   }
@@ -181,6 +190,7 @@ struct RebuildTests {
     try await Self.append(30, seed: 17)
     let rebuild = try Rebuild(
       target: TestDatabase.current.target,
+      keyring: TestKeys.keyring,
       setup: ["set role jejak_service"]
     )
     let begun = try rebuild.begin(CurrentUsers.self, .init())
@@ -257,7 +267,8 @@ struct RebuildTests {
     #expect(!ended.isSet)
     try reader.script("commit")
     thread.join()
-    let verified = try CurrentUsersVerify(target: target) { _, _ in }.run()
+    let verified = try CurrentUsersVerify(target: target, keyring: TestKeys.keyring) { _, _ in }
+      .run()
     #expect(verified.differences == 0)
   }
 }

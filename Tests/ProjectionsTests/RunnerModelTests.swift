@@ -88,6 +88,7 @@ private final class RunnerModel: Sendable {
       return [
         try Runner(
           target: database.target,
+          keyring: TestKeys.lenient,
           projections: [Recorded.self, Counted.self],
           pace: pace
         ) { [self] report in

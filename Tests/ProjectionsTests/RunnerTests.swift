@@ -170,6 +170,7 @@ struct RunnerLeaseTests {
       let second = Reports()
       let runner = try Runner(
         target: target,
+        keyring: TestKeys.lenient,
         projections: [Recorded.self],
         pace: pace,
         report: second.add
@@ -194,6 +195,7 @@ struct RunnerLeaseTests {
     try RecordingTables.create()
     let runner = try Runner(
       target: TestDatabase.current.target,
+      keyring: TestKeys.lenient,
       projections: [Recorded.self],
       report: { _ in }
     )

@@ -38,6 +38,7 @@ func withRunner(
   let reports = Reports()
   let runner = try Runner(
     target: TestDatabase.current.target,
+    keyring: TestKeys.lenient,
     projections: [Recorded.self, Counted.self],
     pace: pace,
     report: reports.add

@@ -1,4 +1,5 @@
 import EmbeddedPostgres
+import EventLog
 import Foundation
 import Migrations
 import Postgres
@@ -30,6 +31,11 @@ final class TestServer: Sendable {
     try session.script("select pg_reload_conf()")
     try session.script("create database \(Self.template) owner jejak")
     try Migrator(target: target(ofDatabase: Self.template)).migrate()
+    let owner = try BlockingConnection(
+      target: target(ofDatabase: Self.template),
+      applicationName: "jejak tests"
+    )
+    try SealingRecord.begin(TestKeys.inUse, owner)
     atexit {
       try? TestServer.shared.get().stop()
     }

@@ -42,9 +42,11 @@ public enum TestUser {
   ) throws -> (user: User, event: NewEvent) {
     let event = Event.userRegistered(try registration(email), nil)
     guard let user = User(id: id, first: event) else { throw NeverHappened() }
+    try TestKeys.keep(of: id)
     let new = NewEvent(
       user: id,
       expected: .zero,
+      key: TestKeys.key(of: id),
       event: event,
       actor: .user(id),
       source: Source(),
@@ -66,6 +68,7 @@ public enum TestUser {
     let new = NewEvent(
       user: user.id,
       expected: user.version,
+      key: TestKeys.key(of: user.id),
       event: event,
       actor: .user(user.id),
       source: Source(),
@@ -85,6 +88,7 @@ public enum TestUser {
     let new = NewEvent(
       user: user.id,
       expected: user.version,
+      key: TestKeys.key(of: user.id),
       event: event,
       actor: .system,
       source: Source(),
@@ -94,9 +98,20 @@ public enum TestUser {
     return (after, new)
   }
 
-  /// An event of the access stream, which nobody decides on.
-  public static func access(_ user: UserID, _ event: Event = .signInFailed) -> NewEvent {
-    NewEvent(user: user, expected: nil, event: event, actor: .system, source: Source())
+  /// An event of the access stream, after the version `last` of it.
+  public static func access(
+    _ user: UserID,
+    after last: Version,
+    _ event: Event = .signInFailed
+  ) -> NewEvent {
+    NewEvent(
+      user: user,
+      expected: last,
+      key: TestKeys.key(of: user),
+      event: event,
+      actor: .system,
+      source: Source()
+    )
   }
 }
 
@@ -112,6 +127,7 @@ extension NewEvent {
     NewEvent(
       user: user ?? self.user,
       expected: expected ?? self.expected,
+      key: key,
       event: event,
       actor: actor,
       source: source ?? self.source,

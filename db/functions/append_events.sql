@@ -5,9 +5,9 @@
 -- call, all of one stream and in order: a chain.
 --   ranks       the event's place in its user's chain, from 0
 --   is_last     whether it is the last of its chain
---   expected    the version the chain's first event was decided on, 0 for a new user; null:
---               whatever stands (the access stream, which nobody decides on)
---   sessions    the session that a decided event was made in; null where it needs none. The chain
+--   expected    the version of its stream that the event was decided on, 0 for the first: it is
+--               sealed for the next one. In the profile stream, 0 is for a new user
+--   sessions    the session that an event was made in; null where it needs none. The chain
 --               is left out where one of its sessions has ended: whoever ends a session locks its
 --               user first, so that no change follows the end
 --   changed     names of fields as a text[] literal, since arrays of arrays must be rectangular
@@ -38,7 +38,7 @@ declare
   ended uuid[];
 begin
   select array_agg(
-      case when e.expected = 0 then 1 + e.rank
+      case when e.stream = 1 and e.expected = 0 then 1 + e.rank
            when e.stream = 1 then u.version + 1 + e.rank
            else u.access_version + 1 + e.rank end
       order by e.n)
@@ -47,9 +47,10 @@ begin
          as e (user_id, stream, rank, expected, n)
     left join (
       select held.user_id, held.version, held.access_version
-        from unnest(users, ranks, expected) as w (user_id, rank, expected)
+        from unnest(users, streams, ranks, expected) as w (user_id, stream, rank, expected)
         join current_users held on held.user_id = w.user_id
-       where w.rank = 0 and (held.version = w.expected or w.expected is null)
+       where w.rank = 0
+         and w.expected = case w.stream when 1 then held.version else held.access_version end
        order by held.user_id
          for update of held
     ) u on u.user_id = e.user_id;
@@ -104,16 +105,17 @@ begin
     from unnest(users, streams, is_last, expected, append_events.versions, documents, statuses)
          as e (user_id, stream, is_last, expected, version, document, status)
    where u.user_id = e.user_id and e.is_last and e.version is not null
-     and e.expected is distinct from 0;
+     and (e.stream = 2 or e.expected <> 0);
 
-  if 0 = any (expected) then
+  if exists (select from unnest(streams, expected) as e (stream, expected)
+              where e.stream = 1 and e.expected = 0) then
     insert into current_users (
         user_id, created_at, updated_at, version, access_version, status, document)
       select e.user_id, append_events.appended_at, append_events.appended_at, e.version, 0,
              e.status, e.document
-        from unnest(users, expected, append_events.versions, documents, statuses)
-             as e (user_id, expected, version, document, status)
-       where e.expected = 0;
+        from unnest(users, streams, expected, append_events.versions, documents, statuses)
+             as e (user_id, stream, expected, version, document, status)
+       where e.stream = 1 and e.expected = 0;
   end if;
 
   if array_remove(receipt_keys, null) <> '{}' then

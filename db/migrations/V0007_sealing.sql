@@ -16,8 +16,9 @@ create table sealing (
   -- The master key in use, by its number in the key file: new keys of users are wrapped by it, and
   -- a rotation brings all others to it. Null until the first one is told.
   master_key integer,
-  -- A text that is known, sealed by that key: tells a wrong key of the right number.
-  master_key_check bytea,
+  -- A secret of the log, wrapped by that key: tells a wrong key of the right number, and seals what
+  -- belongs to no user.
+  wrapped_secret bytea,
   -- Whether every payload of the log is sealed: a log that was begun before sealing is not, until
   -- it has been brought up to date.
   is_complete boolean not null,

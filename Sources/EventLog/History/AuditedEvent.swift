@@ -1,3 +1,4 @@
+public import Keys
 public import Postgres
 
 /// An event with the name of the API key that caused it.
@@ -7,9 +8,10 @@ public struct AuditedEvent: Sendable {
   /// What the operator's key is called; nil where none was used.
   public let keyName: String?
 
-  /// The event in row `row`, which has the event's columns and then the name.
-  public init(_ rows: Rows, _ row: Int) {
-    event = RecordedEvent(rows, row)
-    keyName = rows.string(row, RecordedEvent.columnCount)
+  /// The events in `rows`, which have the event's columns and then the name.
+  public static func all(_ rows: Rows, _ keyring: Keyring) -> [AuditedEvent] {
+    EventReader.events(rows, keyring).enumerated().map { row, event in
+      AuditedEvent(event: event, keyName: rows.string(row, RecordedEvent.columnCount))
+    }
   }
 }

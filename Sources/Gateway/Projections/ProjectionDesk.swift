@@ -1,6 +1,7 @@
 import Accounts
 public import EventLoop
 import JSON
+public import Keys
 import Postgres
 import Profiles
 import Projections
@@ -10,9 +11,11 @@ import Projections
 public final class ProjectionDesk: Sendable {
   private let pool: WorkerPool
   private let target: String
+  private let keyring: Keyring
 
   /// A desk with connections to `target`, in the threads of `pool`.
-  public init(target: String, pool: WorkerPool) {
+  public init(target: String, keyring: Keyring, pool: WorkerPool) {
+    self.keyring = keyring
     self.target = target
     self.pool = pool
   }
@@ -40,9 +43,10 @@ public final class ProjectionDesk: Sendable {
     _ projection: any Projection.Type,
     note: @escaping @Sendable (borrowing BlockingConnection, Rollback.Report) throws -> Void
   ) async throws(Problem) -> Rollback.Report {
-    let target = target
+    let (target, keyring) = (target, keyring)
     return try await perform {
-      try Rollback(target: target, setup: ["set role jejak_service"]).run(projection, note: note)
+      try Rollback(target: target, keyring: keyring, setup: ["set role jejak_service"])
+        .run(projection, note: note)
     }
   }
 

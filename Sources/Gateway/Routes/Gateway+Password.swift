@@ -11,7 +11,7 @@ extension Gateway {
     // The token dies with the change: if the answer is lost, it still stands for who asked.
     return try await idempotently(request, principal: presented) {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
-      let holder = try await holder(request)
+      let holder = try await holder(request, writes: true)
       let receipts = try await receipts(key, of: holder)
       let context = context(request, requestID, holder.session)
       do throws(AccountsError) {

@@ -13,7 +13,7 @@ extension Gateway {
     id: UserID?
   ) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
-    let asker = try await asker(request, about: id, scope: .usersWrite)
+    let asker = try await asker(request, about: id, scope: .usersWrite, writes: true)
     let overwrites = try overwrites(request)
     let precondition = try precondition(request)
     let context = context(request, requestID, asker.session)

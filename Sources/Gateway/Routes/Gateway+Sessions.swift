@@ -90,7 +90,7 @@ extension Gateway {
     // The session may have ended by this very request, whose answer was lost.
     return try await idempotently(request, principal: presented) {
       (key: IdempotencyKey?) async throws(Problem) -> Response in
-      let holder = try await holder(request)
+      let holder = try await holder(request, writes: true)
       let sessions = try choose(holder)
       let receipts = try await receipts(key, of: holder)
       let context = context(request, requestID, holder.session)

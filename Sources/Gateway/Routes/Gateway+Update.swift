@@ -11,7 +11,7 @@ extension Gateway {
   /// Answers `PATCH /v1/users/me`: a merge patch (RFC 7396), with If-Match where the client wants it.
   func update(_ request: Request, _ requestID: String) async throws(Problem) -> Response {
     _ = try Query(request, known: [])
-    let holder = try await holder(request)
+    let holder = try await holder(request, writes: true)
     let body = try patch(request)
     let precondition = try precondition(request)
     let patch: ProfilePatch

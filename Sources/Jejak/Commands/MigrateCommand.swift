@@ -1,3 +1,4 @@
+import EventLog
 import JSON
 import Migrations
 import Settings
@@ -7,7 +8,8 @@ enum MigrateCommand: Command {
   static let names = ["migrate"]
   static let syntax = CommandSyntax(
     usage: "jejak migrate [--check] [--json]",
-    summary: "Brings the database's schema to the form that this version works with.",
+    summary: "Brings the database's schema to the form that this version works with, and seals a "
+      + "log\nthat was begun before payloads were sealed.",
     options: [
       CommandOption(
         "check",
@@ -17,12 +19,21 @@ enum MigrateCommand: Command {
     ] + Settings.databaseOptions
   )
 
+  /// What sealing a log is called among the migrations.
+  private static let sealing = "sealing"
+
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let isCheck = arguments.has("check")
     let names = try Database.with(Settings(arguments), create: !isCheck) { database in
       try Preflight.check(database.target)
       let migrator = try Migrator(target: database.target)
-      return try isCheck ? migrator.pending() : migrator.migrate()
+      let pending = try isCheck ? migrator.pending() : migrator.migrate()
+      if isCheck {
+        // The table that tells may be among what is pending.
+        guard pending.isEmpty else { return pending }
+        return try database.hasPlainPayloads() ? [sealing] : []
+      }
+      return try pending + seal(database)
     }
     if arguments.has("json") {
       let key = isCheck ? "pending" : "applied"
@@ -33,5 +44,19 @@ enum MigrateCommand: Command {
       if names.isEmpty { Output.complain("jejak: nothing is pending\n") }
     }
     return isCheck && !names.isEmpty ? .failure : .success
+  }
+
+  private static func seal(_ database: Database) throws -> [String] {
+    guard try database.hasPlainPayloads() else { return [] }
+    let progress = Progress("sealing", unit: "events")
+    defer { progress.end() }
+    let outcome = try database.seal { done, total in
+      progress.show(done, total)
+      return true
+    }
+    switch outcome {
+    case .sealed: return [sealing]
+    case .already, .stopped: return []
+    }
   }
 }

@@ -1,5 +1,6 @@
 import Clocks
 import JSON
+import Keys
 import Postgres
 import Profiles
 import Projections
@@ -40,7 +41,8 @@ enum UserCommand: Command {
         applicationName: "jejak user"
       )
       let user = try UserLookup.find(arguments.operands[1], connection)
-      return try moment.map { try past(user, at: $0, connection) } ?? present(user, connection)
+      guard let moment else { return try present(user, connection) }
+      return try past(user, at: moment, database.keyring(), connection)
     }
     Output.write(
       arguments.has("json")
@@ -71,11 +73,12 @@ enum UserCommand: Command {
   private static func past(
     _ user: UserID,
     at moment: PastUser.Moment,
+    _ keyring: Keyring,
     _ connection: borrowing BlockingConnection
   ) throws -> [UInt8] {
     var past = PastUser(of: user, at: moment)
     while let (statement, parameters) = past.nextPage {
-      try past.add(connection.query(statement.sql, parameters))
+      try past.add(connection.query(statement.sql, parameters), keyring)
     }
     guard past.isReached, let row = past.row else {
       switch moment {

@@ -1,5 +1,6 @@
 import EventLog
 import Gateway
+import Keys
 import Logging
 import Postgres
 import Projections
@@ -10,10 +11,10 @@ final class Followers: Sendable {
   private let runner: Runner
 
   /// Starts the runner on a database that has the right schema.
-  init(target: String, health: ProjectionHealth, logger: Logger) throws {
+  init(target: String, keyring: Keyring, health: ProjectionHealth, logger: Logger) throws {
     // Told once; the list goes on saying it.
     let toldRevisions = Mutex<Set<String>>([])
-    runner = try Runner(target: target, projections: ReadModels.all) { report in
+    runner = try Runner(target: target, keyring: keyring, projections: ReadModels.all) { report in
       switch report {
       case .states(let states):
         health.set(states.compactMap(\.trouble))

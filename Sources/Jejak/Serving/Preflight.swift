@@ -1,3 +1,4 @@
+import Keys
 import Migrations
 import Postgres
 
@@ -16,7 +17,7 @@ enum Preflight {
   ///
   /// `connections` is how many the service is going to open.
   static func run(_ target: String, migrate: Bool, connections: Int) throws -> [String] {
-    do {
+    try reaching {
       try check(target, connections: connections)
       let migrator = try Migrator(target: target)
       let pending = try migrator.pending()
@@ -25,9 +26,35 @@ enum Preflight {
         throw CommandError("\(pending.count) migrations are pending; run jejak migrate")
       }
       return try migrator.migrate()
+    }
+  }
+
+  /// Runs `body`; a connection that can't be had or is lost becomes `Unreachable`.
+  static func reaching<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
     } catch let failure as BlockingConnection.Failure where failure.isConnectionLost {
       throw Unreachable(reason: failure.message)
     }
+  }
+
+  /// Whether a log has to be sealed, which `migrate` allows.
+  static func hasPlainPayloads(_ database: Database, migrate: Bool) throws -> Bool {
+    guard try reaching({ try database.hasPlainPayloads() }) else { return false }
+    guard migrate else {
+      throw CommandError("the log was begun before payloads were sealed; run jejak migrate")
+    }
+    return true
+  }
+
+  /// Opens the keyring of a database that has the right schema; `made` is told of a key file that was
+  /// made for it.
+  static func open(
+    _ keyring: Keyring,
+    of database: Database,
+    made: (String) -> Void
+  ) throws {
+    try reaching { try database.open(keyring, made: made) }
   }
 
   /// Throws where the database can't be served from, or `connections` are more than it allows.

@@ -1,5 +1,6 @@
 import Clocks
 import EventLoop
+import Keys
 import Logging
 import Postgres
 import Profiles
@@ -24,14 +25,16 @@ final class Rebuilder: Sendable {
   }
 
   private let target: String
+  private let keyring: Keyring
   private let logger: Logger
   private let state = Mutex(State())
   private let woken = Semaphore()
   private let thread = Mutex<LoopThread?>(nil)
 
   /// Starts to look for rebuilds in a database that has the right schema.
-  init(target: String, logger: Logger) throws {
+  init(target: String, keyring: Keyring, logger: Logger) throws {
     self.target = target
+    self.keyring = keyring
     self.logger = logger
     let started = try LoopThread(name: "rebuilder") { [self] in watch() }
     thread.withLock { $0 = started }
@@ -105,7 +108,11 @@ final class Rebuilder: Sendable {
   private func run(_ rebuild: RebuildRecord) {
     let (name, id) = (LogValue.string(rebuild.projection), LogValue.string("\(rebuild.id)"))
     do {
-      let session = try Rebuild(target: target, setup: ["set role jejak_service"])
+      let session = try Rebuild(
+        target: target,
+        keyring: keyring,
+        setup: ["set role jejak_service"]
+      )
       let result = try session.serve(rebuild) { (_: RebuildProgress) -> Bool in !isStopping }
       guard let result else { return }
       logger.notice(

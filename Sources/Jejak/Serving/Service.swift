@@ -1,10 +1,12 @@
 import Accounts
+import Clocks
 import EmbeddedPostgres
 import EventLog
 import EventLoop
 import Gateway
 import Glibc
 import HTTP
+import Keys
 import Logging
 import Network
 import Postgres
@@ -23,6 +25,8 @@ final class Service {
   /// Pauses between looks for a database that can't be reached.
   private static let firstPause = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(5)
+  /// The pause between two log lines about a log that is being sealed.
+  private static let sealingPause = Duration.seconds(5)
   /// Seconds between two tidyings of what has outlived its time.
   private static let tidyInterval = 600
 
@@ -30,6 +34,7 @@ final class Service {
   private let logger: Logger
   private let database: Database
   private let listener: Listener
+  private let keyring: Keyring
   private let shared: Gateway.Shared
   private let pool: WorkerPool
   private let chains: Chains
@@ -63,7 +68,10 @@ final class Service {
     } catch {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
+    // So is a key file that can't be read.
+    if let path = settings.masterKeyFile { _ = try MasterKeys(file: path) }
     database = try Database(settings, create: true)
+    keyring = Keyring(file: try database.masterKeyFile())
     deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
@@ -80,7 +88,11 @@ final class Service {
     shared = Gateway.Shared(
       readiness: Readiness(),
       tail: tail,
-      projectionDesk: ProjectionDesk(target: database.serviceTarget, pool: deskPool),
+      projectionDesk: ProjectionDesk(
+        target: database.serviceTarget,
+        keyring: keyring,
+        pool: deskPool
+      ),
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -103,6 +115,7 @@ final class Service {
           target: database.serviceTarget,
           chains: chains,
           hashing: hashing,
+          keyring: keyring,
           rules: rules,
           shared: shared,
           logger: logger
@@ -168,15 +181,22 @@ final class Service {
             + LogTail.connectionCount + Runner.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
+        try openKeyring()
+        guard try seal() else { return false }
         chains.open()
         tail.open()
         for loop in loops { loop.openConnections() }
         followers = try Followers(
           target: database.serviceTarget,
+          keyring: keyring,
           health: shared.projectionHealth,
           logger: logger
         )
-        rebuilder = try Rebuilder(target: database.serviceTarget, logger: logger)
+        rebuilder = try Rebuilder(
+          target: database.serviceTarget,
+          keyring: keyring,
+          logger: logger
+        )
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true
@@ -188,6 +208,41 @@ final class Service {
       if StopSignals.wait(atMost: pause) { return false }
       pause = min(pause * 2, Self.longestPause)
     }
+  }
+
+  private func openKeyring() throws {
+    try Preflight.open(keyring, of: database) { path in
+      logger.warning(
+        "made master keys; keep a copy apart from the database",
+        ["file": .string(path)]
+      )
+    }
+  }
+
+  /// Seals a log that was begun before payloads were sealed; false where a signal came first.
+  private func seal() throws -> Bool {
+    guard try Preflight.hasPlainPayloads(database, migrate: settings.migrate) else { return true }
+    logger.notice("seals the log, which was begun before payloads were sealed")
+    var told = Instant.now()
+    let outcome = try Preflight.reaching {
+      try database.seal { done, total in
+        if Instant.now() - told > Self.sealingPause {
+          told = .now()
+          logger.info(
+            "seals the log",
+            ["position": .integer(Int(done)), "last": .integer(Int(total))]
+          )
+        }
+        return !StopSignals.wait(atMost: .zero)
+      }
+    }
+    if case .stopped = outcome { return false }
+    if case .sealed(let count) = outcome {
+      logger.notice("the log is sealed", ["events": .integer(Int(count))])
+    }
+    // From now on nothing is read that is not sealed.
+    try openKeyring()
+    return true
   }
 
   /// Keeps the embedded database running and its tables tidy, until a signal says stop.

@@ -3,6 +3,7 @@ import Clocks
 import EventLoop
 import Gateway
 import HTTP
+import Keys
 import Logging
 
 /// One event loop with all that it owns: a listening socket, connections, accounts, a gateway.
@@ -22,6 +23,7 @@ final class ServingLoop: Sendable {
     target: String,
     chains: Chains,
     hashing: PasswordHashing,
+    keyring: Keyring,
     rules: Accounts.Rules,
     shared: Gateway.Shared,
     logger: Logger
@@ -38,6 +40,7 @@ final class ServingLoop: Sendable {
       connections: connections,
       chains: chains,
       hashing: hashing,
+      keyring: keyring,
       rules: rules
     ) { reason in
       logger.warning("deferred work", ["reason": .string(reason)])

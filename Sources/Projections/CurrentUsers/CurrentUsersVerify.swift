@@ -1,4 +1,5 @@
 public import EventLog
+public import Keys
 import Postgres
 public import Profiles
 
@@ -22,11 +23,13 @@ public struct CurrentUsersVerify: ~Copyable {
 
   private let log: BlockingConnection
   private let table: BlockingConnection
+  private let keyring: Keyring
   private let progress: (_ done: Int64, _ total: Int64) -> Void
 
   /// A check with two connections to `target`; `progress` counts events.
   public init(
     target: String,
+    keyring: Keyring,
     progress: @escaping (_ done: Int64, _ total: Int64) -> Void
   ) throws {
     // Both or none: a value that can't be copied is never half made.
@@ -34,6 +37,7 @@ public struct CurrentUsersVerify: ~Copyable {
     let second = try BlockingConnection(target: target, applicationName: "jejak verify")
     log = first
     table = second
+    self.keyring = keyring
     self.progress = progress
   }
 
@@ -77,7 +81,7 @@ public struct CurrentUsersVerify: ~Copyable {
       if !live.equals(row) { note(row.user.id) }
       try live.advance(table)
     }
-    var fold = KeyFold<CurrentUsers>()
+    var fold = KeyFold<CurrentUsers>(keyring)
     var done: Int64 = 0
     while true {
       let rows = try log.query("fetch forward \(Self.fetchSize) from log")

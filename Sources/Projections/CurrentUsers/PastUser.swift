@@ -1,5 +1,6 @@
 public import Clocks
 import EventLog
+public import Keys
 public import Postgres
 public import Profiles
 
@@ -47,10 +48,11 @@ public struct PastUser: Sendable {
   }
 
   /// Folds the rows of the next page.
-  public mutating func add(_ page: Rows) throws(ProjectionError) {
+  public mutating func add(_ page: Rows, _ keyring: Keyring) throws(ProjectionError) {
     let limit = left
+    var reader = EventReader(keyring)
     for index in 0..<page.count {
-      let event = RecordedEvent(page, index)
+      let event = reader.event(page, index)
       if case .instant(let instant) = moment, event.recordedAt > instant {
         isComplete = true
         return

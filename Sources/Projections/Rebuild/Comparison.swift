@@ -82,13 +82,13 @@ struct Comparison<P: Projection>: ~Copyable {
       parameters.add(reached)
       let events = try connection.query(
         """
-        select \(P.eventColumns) from events
+        select \(RecordedEvent.headerColumns) from events
          where position > $1::bigint and position <= $2::bigint
         """,
         parameters
       )
       for index in 0..<events.count {
-        if let key = P.key(of: RecordedEvent(events, index)) { keys.insert(key) }
+        if let key = P.key(of: RecordedEvent(header: events, index)) { keys.insert(key) }
       }
       position = reached
     }

@@ -1,4 +1,5 @@
 import EventLog
+import Keys
 import Postgres
 
 /// Applies the events behind a position to a table, in the order of the log.
@@ -12,6 +13,7 @@ enum LogStep<P: Projection> {
     after position: Int64,
     upTo last: Int64,
     to table: String,
+    _ keyring: Keyring,
     _ connection: borrowing BlockingConnection
   ) throws -> Int64 {
     let reached = min(last, position + size)
@@ -31,7 +33,7 @@ enum LogStep<P: Projection> {
         "\(events.count) events after position \(position), where \(reached - position) were due"
       )
     }
-    try apply(events, to: table, connection)
+    try apply(events, to: table, keyring, connection)
     return reached
   }
 
@@ -39,10 +41,10 @@ enum LogStep<P: Projection> {
   static func apply(
     _ events: Rows,
     to table: String,
+    _ keyring: Keyring,
     _ connection: borrowing BlockingConnection
   ) throws {
-    let recorded = (0..<events.count).lazy.map { RecordedEvent(events, $0) }
-    try P.fold(recorded, into: table, connection)
+    try P.fold(EventReader.events(events, keyring), into: table, connection)
   }
 
   /// Folds anew, from their first event, the users who have events after `position` up to `last`.
@@ -50,6 +52,7 @@ enum LogStep<P: Projection> {
     after position: Int64,
     upTo last: Int64,
     to table: String,
+    _ keyring: Keyring,
     _ connection: borrowing BlockingConnection
   ) throws {
     var parameters = Parameters()
@@ -66,8 +69,9 @@ enum LogStep<P: Projection> {
       parameters
     )
     var rows: [P.Key: P.Row?] = [:]
+    var reader = EventReader(keyring)
     for index in 0..<events.count {
-      let event = RecordedEvent(events, index)
+      let event = reader.event(events, index)
       guard let key = P.key(of: event) else { continue }
       rows.updateValue(try P.apply(event, to: rows[key] ?? nil), forKey: key)
     }

@@ -49,7 +49,7 @@ struct RangeFold<P: Projection>: ~Copyable {
   /// Each row depends on no other range: the rows are copied into the shadow as they are complete.
   private func foldApart(_ range: RebuildRange, _ events: inout Int64) throws -> Int64 {
     try read(range, order: KeyFold<P>.order) { (next: () throws -> Rows?) throws -> Int64 in
-      var fold = KeyFold<P>()
+      var fold = KeyFold<P>(connect.keyring)
       var hasEnded = false
       var folded: Int64 = 0
       try writer.copyIn("copy \(shadow) (\(P.columns)) from stdin") { () throws -> [UInt8]? in
@@ -79,7 +79,7 @@ struct RangeFold<P: Projection>: ~Copyable {
       while let rows = try next() {
         events += Int64(rows.count)
         try control.count(rows.count)
-        try LogStep<P>.apply(rows, to: shadow, writer)
+        try LogStep<P>.apply(rows, to: shadow, connect.keyring, writer)
       }
       return 0
     }

@@ -1,6 +1,7 @@
 import Clocks
 import EventLog
 import EventLoop
+public import Keys
 import Postgres
 import Profiles
 
@@ -21,8 +22,8 @@ public struct Rebuild: ~Copyable {
   private let session: BlockingConnection
 
   /// Rebuilds with connections to `target` that each begin with `setup`.
-  public init(target: String, setup: [String] = []) throws {
-    connect = RebuildConnect(target: target, setup: setup)
+  public init(target: String, keyring: Keyring, setup: [String] = []) throws {
+    connect = RebuildConnect(target: target, keyring: keyring, setup: setup)
     session = try connect.open()
   }
 

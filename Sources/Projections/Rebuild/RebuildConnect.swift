@@ -1,10 +1,13 @@
 import EventLog
+import Keys
 import Postgres
 import Profiles
 
 /// How the threads of one process that rebuilds come to connections, and who they are.
 struct RebuildConnect: Sendable {
   let target: String
+  /// What opens the payloads of the log.
+  let keyring: Keyring
   /// What each session begins with, such as `set role`.
   let setup: [String]
   /// The process, as the lease names it.

@@ -53,7 +53,13 @@ extension RebuildWork {
       let last = try live ?? head()
       let rowsBefore = try rowsMade()
       while position < last {
-        position = try LogStep<P>.run(after: position, upTo: last, to: shadow, session)
+        position = try LogStep<P>.run(
+          after: position,
+          upTo: last,
+          to: shadow,
+          connect.keyring,
+          session
+        )
       }
       let grown = try rowsMade() - rowsBefore
       if P.mode == .following { try ExchangeLocks.takeTable(P.self, session) }

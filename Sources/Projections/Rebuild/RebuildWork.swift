@@ -131,7 +131,13 @@ struct RebuildWork<P: Projection>: ~Copyable {
       position = try session.transaction { () throws -> Int64 in
         try RebuildLease.check(rebuild, connect, exclusive: true, session)
         let rowsBefore = try rowsMade()
-        let reached = try LogStep<P>.run(after: before, upTo: last, to: shadow, session)
+        let reached = try LogStep<P>.run(
+          after: before,
+          upTo: last,
+          to: shadow,
+          connect.keyring,
+          session
+        )
         var parameters = Parameters()
         parameters.add(rebuild.id)
         parameters.add(reached)

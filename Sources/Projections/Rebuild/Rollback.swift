@@ -1,5 +1,6 @@
 import Clocks
 import EventLog
+public import Keys
 public import Postgres
 
 /// Puts the table of before the last exchange back in its place; the other one is kept in turn.
@@ -25,10 +26,12 @@ public struct Rollback: ~Copyable {
   private static let patience = Duration.seconds(30)
 
   private let session: BlockingConnection
+  private let keyring: Keyring
 
   /// With a connection to `target` that begins with `setup`.
-  public init(target: String, setup: [String] = []) throws {
-    session = try RebuildConnect(target: target, setup: setup).open()
+  public init(target: String, keyring: Keyring, setup: [String] = []) throws {
+    session = try RebuildConnect(target: target, keyring: keyring, setup: setup).open()
+    self.keyring = keyring
   }
 
   /// Rolls back; throws where no previous table is kept, or a rebuild is under way.
@@ -108,10 +111,10 @@ public struct Rollback: ~Copyable {
   ) throws -> Int64 {
     let table = P.name + "_previous"
     do {
-      return try LogStep<P>.run(after: position, upTo: last, to: table, session)
+      return try LogStep<P>.run(after: position, upTo: last, to: table, keyring, session)
     } catch is ProjectionError where P.partitioning == .byUser {
       let reached = min(last, position + LogStep<P>.size)
-      try LogStep<P>.foldUsers(after: position, upTo: reached, to: table, session)
+      try LogStep<P>.foldUsers(after: position, upTo: reached, to: table, keyring, session)
       return reached
     }
   }

@@ -1,4 +1,5 @@
 import EventLog
+import Keys
 import Postgres
 
 /// A stretch of the log, read once for all followers that stand at the same place.
@@ -16,8 +17,10 @@ struct LogStretch {
   /// Bytes of payload after which no further event is read.
   private let byteLimit: Int64
   private var events: [RecordedEvent] = []
+  private let keyring: Keyring
 
-  init(_ pace: RunnerPace) {
+  init(_ pace: RunnerPace, _ keyring: Keyring) {
+    self.keyring = keyring
     limit = pace.batch
     byteLimit = pace.batchBytes
   }
@@ -64,8 +67,9 @@ struct LogStretch {
     )
     events = []
     events.reserveCapacity(rows.count)
+    var reader = EventReader(keyring)
     for row in 0..<rows.count {
-      let event = RecordedEvent(rows, row)
+      let event = reader.event(rows, row)
       let expected = Position(position.rawValue + Int64(row) + 1)
       guard event.position == expected else {
         // What stands before the hole is taken in first.

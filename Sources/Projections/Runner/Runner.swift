@@ -1,5 +1,6 @@
 public import EventLog
 public import EventLoop
+public import Keys
 public import Postgres
 
 /// Follows the log: brings every projection of the mode `following` up to date, on a thread and a
@@ -39,6 +40,7 @@ public final class Runner: Sendable {
   /// Starts following; `target` is a libpq connection string or URI.
   public init(
     target: String,
+    keyring: Keyring,
     projections: [any Projection.Type],
     pace: RunnerPace = RunnerPace(),
     report: @escaping @Sendable (Report) -> Void
@@ -52,6 +54,7 @@ public final class Runner: Sendable {
         do {
           var session = try RunnerSession(
             target: target,
+            keyring: keyring,
             projections: projections,
             pace: pace,
             lease: lease,

@@ -1,5 +1,6 @@
 import Clocks
 import EventLog
+import Keys
 import Postgres
 
 /// The work of the runner on one connection, round by round, until the connection is lost.
@@ -30,6 +31,7 @@ struct RunnerSession: ~Copyable {
 
   init(
     target: String,
+    keyring: Keyring,
     projections: [any Projection.Type],
     pace: RunnerPace,
     lease: RunnerLease,
@@ -48,7 +50,7 @@ struct RunnerSession: ~Copyable {
     self.lease = lease
     self.stopping = stopping
     self.report = report
-    page = LogStretch(pace)
+    page = LogStretch(pace, keyring)
   }
 
   /// Goes on until it is told to stop; throws where the connection is lost.

@@ -3,8 +3,10 @@
 import json
 from decimal import Decimal
 
+from .sealing import Opener
+
 EVENTS = """
-select position, user_id::text, stream, version, type, recorded_at, payload
+select position, user_id::text, stream, version, type, recorded_at, schema, payload
 from events order by position
 """
 MODEL = """
@@ -17,9 +19,19 @@ LOCK_HEAD = "select from log_head for update"
 PROFILE, ACCESS = 1, 2
 
 
-def events(database):
-    """All events in order of position, payloads as values with exact numbers."""
-    return [row[:6] + (decode(row[6]),) for row in database.rows(EVENTS)]
+def events(database, key_file=None):
+    """All events in order of position, payloads opened, as values with exact numbers."""
+    opener = Opener(database, key_file)
+    return [
+        (position, user, stream, version, kind, recorded_at,
+         decode(opener.open(user, stream, version, kind, schema, payload)))
+        for position, user, stream, version, kind, recorded_at, schema, payload
+        in database.rows(EVENTS)]
+
+
+def payload(database, position):
+    """What one event says."""
+    return decode(Opener(database).texts("position = %s", position)[0])
 
 
 def decode(payload):
@@ -94,9 +106,9 @@ def check_model(rows, database):
         assert table[user] == expected, user
 
 
-def check_all(database):
+def check_all(database, key_file=None):
     """Every law at once; gives the events."""
-    rows = events(database)
+    rows = events(database, key_file)
     check_log(rows, database)
     check_model(rows, database)
     return rows

@@ -7,7 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from . import processes, raw
+from . import processes, raw, sealing
 from .wait import until
 
 READY = re.compile(r"^jejak: listening on (http://\S+)$")
@@ -31,6 +31,7 @@ def jejak(*arguments, url=None, env=None, **options):
     settings = dict(env or {})
     if url is not None:
         settings.setdefault("JEJAK_DATABASE_URL", url)
+        settings.setdefault("JEJAK_MASTER_KEY_FILE", sealing.key_file())
     options.setdefault("timeout", 60)
     return subprocess.run([binary(), *map(str, arguments)], env=environment(settings),
                           capture_output=True, text=True, **options)
@@ -51,6 +52,7 @@ class Service:
         command = [binary(), "serve", "--listen", self.listen, *self.arguments]
         if self.database_url is not None:
             command += ["--database-url", self.database_url]
+            self.env = {"JEJAK_MASTER_KEY_FILE": sealing.key_file(), **self.env}
         self.announced, self._output = None, []
         with open(self.stderr_path, "ab") as stderr:
             self.process = processes.start(

@@ -3,10 +3,16 @@
 import contextlib
 
 from .log import LOCK_HEAD
+from .sealing import Opener
 
 WAITING = """
 select count(*) from pg_stat_activity
 where datname = current_database() and wait_event_type = 'Lock'
+"""
+
+LAST = """
+select user_id::text, stream, version, type, schema, payload
+from events where user_id = %s and stream = 2 order by version desc limit 1
 """
 
 TAKE = """
@@ -18,7 +24,7 @@ APPEND = """
 insert into events (position, user_id, stream, version, event_id, type, schema, recorded_at,
   actor_kind, actor_id, request_id, trace_id, changed, payload, payload_sha256)
 select %(position)s, user_id, stream, version + 1, gen_random_uuid(), type, schema, %(at)s,
-  actor_kind, actor_id, request_id, trace_id, changed, payload, payload_sha256
+  actor_kind, actor_id, request_id, trace_id, changed, %(payload)s, sha256(%(payload)s)
 from events where user_id = %(user)s and stream = 2 order by version desc limit 1
 """
 
@@ -32,9 +38,12 @@ def stalled_append(database, user_id):
     The user must have an event of access; it is appended once more. The caller commits or
     rolls back.
     """
+    last = database.rows(LAST, user_id)[0]
+    payload = Opener(database).moved(*last, to=last[2] + 1)
     with database.connect(autocommit=False) as connection:
         connection.execute(FOLLOW, [user_id])
         connection.execute(LOCK_HEAD)
         position, at = connection.execute(TAKE).fetchone()
-        connection.execute(APPEND, {"position": position, "at": at, "user": user_id})
+        connection.execute(APPEND, {
+            "position": position, "at": at, "user": user_id, "payload": payload})
         yield connection, position

@@ -24,6 +24,7 @@ enum AuditCommand: Command {
         target: database.target,
         applicationName: "jejak audit"
       )
+      let keyring = try database.keyring()
       var query = AuditQuery(stream: options.stream, filter: options.filter, order: options.order)
       query.user = try arguments["user"].map { try UserLookup.find($0, connection) }
       let range = AuditQuery.Range(
@@ -36,7 +37,7 @@ enum AuditCommand: Command {
           limit: length
         )
         let rows = try connection.query(statement.sql, parameters)
-        return (0..<rows.count).map { AuditedEvent(rows, $0) }
+        return AuditedEvent.all(rows, keyring)
       }
       let head: Int64 = try connection.query(LogPage.headStatement.sql).integer(0, 0)
       if head > range.head {

@@ -23,6 +23,7 @@ enum HistoryCommand: Command {
         target: database.target,
         applicationName: "jejak history"
       )
+      let keyring = try database.keyring()
       let user = try UserLookup.find(arguments.operands[0], connection)
       let head = Position(
         try connection.query(LogPage.headStatement.sql).integer(0, 0)
@@ -38,7 +39,7 @@ enum HistoryCommand: Command {
           limit: length
         )
         let rows = try connection.query(statement.sql, parameters)
-        return (0..<rows.count).map { AuditedEvent(rows, $0) }
+        return AuditedEvent.all(rows, keyring)
       }
     }
     return .success

@@ -61,7 +61,7 @@ enum ProjectionCommand: Command {
     }
     let settings = try Settings(arguments)
     return try Database.withReady(settings) { database in
-      try verb.run(.init(target: database.target, name: name ?? "", arguments: arguments))
+      try verb.run(.init(database: database, name: name ?? "", arguments: arguments))
     }
   }
 }

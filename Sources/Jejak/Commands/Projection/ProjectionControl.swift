@@ -73,7 +73,7 @@ extension ProjectionVerb {
       if !now.isHeld {
         if wanted == "pause" { break }
         // Nobody is at it: it is ended from here.
-        let rebuild = try Rebuild(target: call.target)
+        let rebuild = try Rebuild(target: call.target, keyring: call.database.keyring())
         if let held = try rebuild.takeOver(now) { try rebuild.giveUp(held) }
       }
       try connection.script("select pg_sleep(0.1)")
@@ -94,7 +94,8 @@ extension ProjectionVerb {
   }
 
   private static func rollback(_ call: Call) throws -> ExitStatus {
-    let report = try Rollback(target: call.target).run(call.projection())
+    let report = try Rollback(target: call.target, keyring: call.database.keyring())
+      .run(call.projection())
     let pause = report.pause.fractionalMilliseconds
     if call.wantsJSON {
       Output.write(

@@ -55,7 +55,7 @@ extension ProjectionVerb {
     _ options: RebuildOptions
   ) throws -> RebuildRecord {
     StopSignals.block()
-    let rebuild = try Rebuild(target: call.target)
+    let rebuild = try Rebuild(target: call.target, keyring: call.database.keyring())
     let begun = try rebuild.begin(projection, options)
     if begun.isResumed {
       let kept = kept(by: begun.rebuild, options)

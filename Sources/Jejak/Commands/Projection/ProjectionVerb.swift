@@ -4,12 +4,14 @@ import Settings
 struct ProjectionVerb {
   /// What a verb is called with.
   struct Call {
-    /// What libpq connects to, as the owner; the schema is the right one.
-    let target: String
+    /// The database, whose schema is the right one.
+    let database: Database
     /// The projection, or nothing where the verb takes none.
     let name: String
     let arguments: CommandArguments
 
+    /// What libpq connects to, as the owner.
+    var target: String { database.target }
     var wantsJSON: Bool { arguments.has("json") }
   }
 

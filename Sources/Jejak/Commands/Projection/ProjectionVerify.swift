@@ -13,7 +13,11 @@ extension ProjectionVerb {
     let projection = try call.projection()
     guard projection == CurrentUsers.self else { return try verify(call, projection) }
     let progress = Progress("verifying current_users", unit: "events")
-    let report = try CurrentUsersVerify(target: call.target, progress: progress.show).run()
+    let report = try CurrentUsersVerify(
+      target: call.target,
+      keyring: call.database.keyring(),
+      progress: progress.show
+    ).run()
     progress.end()
     return tell(
       call,

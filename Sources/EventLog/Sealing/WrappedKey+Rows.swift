@@ -1,0 +1,22 @@
+public import Keys
+public import Postgres
+
+extension WrappedKey {
+  /// A column with the wrapped key of the user whose id `user` names: the master key's number in
+  /// four bytes, then the key; null where there is none.
+  public static func column(of user: String) -> String {
+    """
+    (select int4send(k.master_key) || k.wrapped_key from user_keys k where k.user_id = \(user))
+    """
+  }
+
+  /// The key in such a column; nil where there is none.
+  public init?(_ rows: Rows, _ row: Int, _ column: Int) {
+    let bytes = rows.bytes(row, column)
+    guard bytes.count > 4 else { return nil }
+    self.init(
+      masterKey: Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)),
+      bytes: Array(bytes[4...])
+    )
+  }
+}

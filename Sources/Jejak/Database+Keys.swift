@@ -1,0 +1,57 @@
+import EventLog
+import Keys
+import Postgres
+import Settings
+
+extension Database {
+  /// What the key file of an embedded database is called, in the data directory.
+  private static let keyFileName = "master-keys"
+
+  /// The path of the key file.
+  func masterKeyFile() throws -> String { try Self.masterKeyFile(settings) }
+
+  /// The path of the key file of the database that the settings name.
+  static func masterKeyFile(_ settings: Settings) throws -> String {
+    if let path = settings.masterKeyFile { return path }
+    guard settings.databaseURL == nil else {
+      throw CommandError(
+        "JEJAK_MASTER_KEY_FILE (--master-key-file) is not set: the payloads of the log are sealed, "
+          + "and jejak key generate makes the file with the key"
+      )
+    }
+    return settings.dataDirectory + "/" + keyFileName
+  }
+
+  /// The keys of a log that has the right schema.
+  func keyring() throws -> Keyring {
+    let keyring = Keyring(file: try masterKeyFile())
+    try open(keyring) { path in
+      Output.complain("jejak: made \(path); keep a copy apart from the database\n")
+    }
+    return keyring
+  }
+
+  /// Opens `keyring` with the master key that the log has in use; a log that has none takes the
+  /// newest of the file.
+  ///
+  /// For an embedded database the file is made where it is missing, and `made` is told; but not where
+  /// a key is in use, which a new one couldn't stand for.
+  func open(_ keyring: Keyring, made: (String) -> Void) throws {
+    let connection = try BlockingConnection(target: target, applicationName: "jejak keys")
+    var record = try SealingRecord.read(connection)
+    if record.inUse == nil {
+      let path = try masterKeyFile()
+      if lease != nil, settings.masterKeyFile == nil,
+        try SecretFile.make(path, Array(MasterKeys().text.utf8))
+      {
+        made(path)
+      }
+      try SealingRecord.begin(Keyring.begin(MasterKeys(file: path)), connection)
+      record = try SealingRecord.read(connection)
+    }
+    guard let inUse = record.inUse else {
+      throw CommandError("the log has no master key in use; the table sealing was altered")
+    }
+    try keyring.open(inUse, acceptsPlain: !record.isComplete)
+  }
+}

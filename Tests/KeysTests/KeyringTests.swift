@@ -1,0 +1,106 @@
+import Clocks
+import Foundation
+import Profiles
+import Sodium
+import Testing
+
+@testable import Keys
+
+@Suite("A keyring")
+struct KeyringTests {
+  private let ada = UserID(high: 1, low: 2)
+  private let charles = UserID(high: 1, low: 3)
+
+  @Test func `opens what it has wrapped, for that user and under that key alone`() throws {
+    let keys = MasterKeys()
+    let keyring = try Keyring(keys, inUse: Keyring.begin(keys))
+    let key = DataKey()
+    let wrapped = try keyring.wrap(key, for: ada)
+    #expect(wrapped.masterKey == 1)
+    #expect(wrapped.bytes.count == 24 + 32 + 16)
+    #expect(try keyring.unwrap(wrapped, of: ada).bytes == key.bytes)
+    #expect(throws: KeyError.wrongMasterKey(1)) { try keyring.unwrap(wrapped, of: charles) }
+    let renumbered = WrappedKey(masterKey: 2, bytes: wrapped.bytes)
+    #expect(throws: KeyError.unknownMasterKey(2)) { try keyring.unwrap(renumbered, of: ada) }
+    for index in wrapped.bytes.indices {
+      var bytes = wrapped.bytes
+      bytes[index] ^= 1
+      #expect(throws: KeyError.wrongMasterKey(1)) {
+        try keyring.unwrap(WrappedKey(masterKey: 1, bytes: bytes), of: ada)
+      }
+    }
+  }
+
+  @Test func `doesn't open under the same key with another number`() throws {
+    let keys = MasterKeys()
+    let wrapped = try Keyring(keys, inUse: Keyring.begin(keys)).wrap(DataKey(), for: ada)
+    let again = try MasterKeys(
+      text: keys.text
+        + keys.text.split(separator: "\n").filter { $0.hasPrefix("1 ") }
+        .map { "2" + $0.dropFirst() }.joined(),
+      path: "f"
+    )
+    let keyring = try Keyring(again, inUse: Keyring.begin(keys))
+    #expect(try keyring.unwrap(wrapped, of: ada).bytes.count == 32)
+    #expect(throws: KeyError.wrongMasterKey(2)) {
+      try keyring.unwrap(WrappedKey(masterKey: 2, bytes: wrapped.bytes), of: ada)
+    }
+  }
+
+  @Test func `is refused without the key in use, or with another under its number`() throws {
+    let (keys, others) = (MasterKeys(), MasterKeys())
+    var more = keys
+    _ = more.add()
+    let inUse = Keyring.begin(more)
+    #expect(inUse.number == 2)
+    #expect(throws: KeyringError.missing(2, among: [1])) { try Keyring(keys, inUse: inUse) }
+    let error = #expect(throws: KeyringError.self) {
+      try Keyring(others, inUse: Keyring.begin(keys))
+    }
+    #expect(error == .wrong(1))
+    _ = try Keyring(more, inUse: inUse)
+  }
+
+  @Test func `keeps the log's secret through a rotation`() throws {
+    var keys = MasterKeys()
+    let first = Keyring.begin(keys)
+    let before = try Keyring(keys, inUse: first)
+    _ = keys.add()
+    let second = try Keyring.renew(first, keys)
+    #expect(second.number == 2)
+    let after = try Keyring(keys, inUse: second)
+    let code = before.code(of: [1, 2], for: "receipts")
+    #expect(after.code(of: [1, 2], for: "receipts") == code)
+    #expect(after.code(of: [1, 3], for: "receipts") != code)
+    #expect(after.code(of: [1, 2], for: "others") != code)
+    #expect(
+      try Keyring(keys, inUse: Keyring.begin(keys)).code(of: [1, 2], for: "receipts") != code
+    )
+  }
+
+  @Test func `reads its file again when it meets a number that it doesn't know`() throws {
+    let scratch = try Scratch()
+    var keys = MasterKeys()
+    let inUse = Keyring.begin(keys)
+    let file = try scratch.write(keys.text)
+    let keyring = Keyring(file: file)
+    try keyring.open(inUse, acceptsPlain: false)
+    _ = keys.add()
+    let rotated = try Keyring(keys, inUse: Keyring.renew(inUse, keys))
+    let wrapped = try rotated.wrap(DataKey(), for: ada)
+    #expect(wrapped.masterKey == 2)
+    #expect(throws: KeyError.unknownMasterKey(2)) { try keyring.unwrap(wrapped, of: ada) }
+    // Another number is looked for at once, and all that the file has is known from then on.
+    _ = keys.add()
+    try SecretFile.replace(file, Array(keys.text.utf8))
+    try keyring.use(3)
+    #expect(keyring.inUse == 3)
+    #expect(try keyring.unwrap(wrapped, of: ada).bytes.count == 32)
+    // What has left the file stays known.
+    let newest = try keyring.wrap(DataKey(), for: ada)
+    try SecretFile.replace(file, Array(MasterKeys().text.utf8))
+    #expect(throws: KeyError.unknownMasterKey(4)) { try keyring.use(4) }
+    #expect(try keyring.unwrap(newest, of: ada).bytes.count == 32)
+    #expect(keyring.inUse == 3)
+  }
+}
