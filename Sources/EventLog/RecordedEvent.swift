@@ -42,6 +42,11 @@ public struct RecordedEvent: Sendable {
     key: WrappedKey.column(of: "events.user_id")
   )
 
+  /// The same of events of one user alone, whose id `user` names: their key is read once.
+  static func columns(ofUser user: String) -> String {
+    columns(payload: "payload", key: WrappedKey.column(of: user))
+  }
+
   /// The same without the payload, for those who don't need it.
   public static let headerColumns = columns(
     payload: "null::bytea as payload",

@@ -61,7 +61,7 @@ public enum History {
     }
     let statement = Statement(
       unprepared: """
-        select \(RecordedEvent.columns), name
+        select \(columns), name
           from events left join api_keys on key_id = actor_id and actor_kind = 2
          where \(conditions.joined(separator: " and "))
          order by version \(order.rawValue) limit $4::bigint
@@ -70,10 +70,12 @@ public enum History {
     return (statement, parameters)
   }
 
+  private static let columns = RecordedEvent.columns(ofUser: "$1::uuid")
+
   private static let newestFirst = Statement(
     "history_newest_first",
     """
-    select \(RecordedEvent.columns) from events
+    select \(columns) from events
      where user_id = $1::uuid and stream = $2::smallint and version < $3::integer
      order by version desc limit $4::bigint
     """
@@ -82,7 +84,7 @@ public enum History {
   private static let oldestFirst = Statement(
     "history_oldest_first",
     """
-    select \(RecordedEvent.columns) from events
+    select \(columns) from events
      where user_id = $1::uuid and stream = $2::smallint and version > $3::integer
      order by version limit $4::bigint
     """

@@ -70,8 +70,8 @@ def user_binding(number, user):
 
 
 def payload_binding(user, stream, version, kind, schema):
-    return (b"jejak.payload.v1" + uuid.UUID(user).bytes + struct.pack(">hih", stream, version, schema)
-            + kind.encode())
+    return (b"jejak.payload.v1" + uuid.UUID(user).bytes
+            + struct.pack(">hih", stream, version, schema) + kind.encode())
 
 
 class Opener:
