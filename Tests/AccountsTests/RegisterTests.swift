@@ -22,6 +22,26 @@ struct RegisterTests {
     }
   }
 
+  @Test func `wraps the user's key by the master key that is in use by then`() async throws {
+    try await withAccounts { fixture async throws in
+      let ada = try await fixture.register("ada@example.com")
+      let session = try TestDatabase.current.session()
+      try session.script("update sealing set master_key = 2")
+      let charles = try await fixture.register("charles@example.com")
+      let rows = try session.query("select user_id, master_key from user_keys order by master_key")
+      #expect(rows.count == 2)
+      #expect(rows.identifier(0, 0) == ada.id)
+      #expect(rows.integer(0, 1) == Int32(1))
+      #expect(rows.identifier(1, 0) == charles.id)
+      #expect(rows.integer(1, 1) == Int32(2))
+      // One that the key file lacks is none to register under, and nothing is left behind.
+      try session.script("update sealing set master_key = 3")
+      let word = await refusal { _ = try await fixture.register("grace@example.com") }
+      #expect(word.contains("keyUnavailable") && word.contains("no master key 3"))
+      #expect(try session.query("select from email_claims").count == 2)
+    }
+  }
+
   @Test func `refuses an address that is taken, in any spelling`() async throws {
     try await withAccounts { fixture async throws in
       _ = try await fixture.register("ada@example.com")

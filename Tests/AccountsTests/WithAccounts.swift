@@ -103,7 +103,7 @@ func withAccounts<Value: Sendable>(
       connections: connections,
       chains: chains,
       hashing: hashing,
-      keyring: TestKeys.keyring,
+      keyring: TestKeys.newKeyring(),
       rules: .init(
         schema: TestUser.schema,
         passwords: .standard,

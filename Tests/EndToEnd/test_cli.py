@@ -30,7 +30,8 @@ def test_version_and_help_succeed():
 
 def test_serve_help_lists_the_settings():
     text = jejak("serve", "--help").stdout
-    for setting in ("--listen", "--database-url", "--data-dir", "--loops", "--profile-schema",
+    for setting in ("--listen", "--database-url", "--data-dir", "--master-key-file", "--loops",
+                    "--profile-schema",
                     "--password-min-length", "--no-migrate", "--config", "JEJAK_LISTEN"):
         assert setting in text
 

@@ -20,6 +20,9 @@ public enum TestKeys {
   /// The same, which reads payloads as well that a test has written as they are.
   public static let lenient = made(acceptsPlain: true)
 
+  /// A keyring with the same keys, for a test that takes another one into use.
+  public static func newKeyring() -> Keyring { made(acceptsPlain: false) }
+
   private static func made(acceptsPlain: Bool) -> Keyring {
     do throws(KeyringError) {
       return try Keyring(masterKeys, inUse: inUse, acceptsPlain: acceptsPlain)
