@@ -47,14 +47,18 @@ struct RebuildWork<P: Projection>: ~Copyable {
     try session.transaction { () throws -> Void in
       try RebuildLease.check(rebuild, connect, exclusive: true, session)
       try call("prepare_rebuild", P.name)
-      // The days are looked up while they are counted.
-      if P.partitioning == .inSequence { try call("index_rebuild", P.name) }
+      // The days are looked up while they are counted. And an index that grows with its table costs
+      // more work, but none that others would have to wait for.
+      if P.partitioning == .inSequence || rebuild.throttle != nil {
+        try call("index_rebuild", P.name)
+      }
       let snapshot = try head()
       try RebuildRange.plan(
         P.partitioning,
         for: rebuild.id,
         upTo: snapshot,
         workers: rebuild.workers,
+        throttle: rebuild.throttle,
         session
       )
       var parameters = Parameters()
@@ -131,7 +135,13 @@ struct RebuildWork<P: Projection>: ~Copyable {
       position = try session.transaction { () throws -> Int64 in
         try RebuildLease.check(rebuild, connect, exclusive: true, session)
         let rowsBefore = try rowsMade()
-        let reached = try LogStep<P>.run(after: before, upTo: last, to: shadow, session)
+        let reached = try LogStep<P>.run(
+          after: before,
+          upTo: last,
+          to: shadow,
+          at: rebuild.throttle,
+          session
+        )
         var parameters = Parameters()
         parameters.add(rebuild.id)
         parameters.add(reached)
