@@ -10,6 +10,7 @@ import ctypes
 import ctypes.util
 import json
 import os
+import random
 import re
 import signal
 import statistics
@@ -33,7 +34,9 @@ CORES = os.cpu_count() or 1
 LARGE_LOG = 1_000_000
 # Updates a second beside a rebuild, and how that is asked for.
 UPDATE_RATE = 2_000
-REBUILD_UNDER_LOAD = ["--workers", "1", "--throttle", "15000"]
+# Kills of that rebuild on its way; with --kills.
+KILLS = 0
+REBUILD_UNDER_LOAD = ["--workers", "1", "--throttle", "20000"]
 # A position that no log comes to.
 FAR = 1_000_000_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -348,6 +351,8 @@ def rebuild_under_load(service, seconds):
             time.sleep(seconds)
         with Updates(other) as busy:
             time.sleep(1)
+            for _ in range(KILLS):
+                kill_rebuild(other)
             report = rebuilt(other, *REBUILD_UNDER_LOAD)
         verified = subprocess.run(
             [BINARY, "projection", "verify", "current_users", "--data-dir", other.data],
@@ -360,6 +365,21 @@ def rebuild_under_load(service, seconds):
     return {"ours": busy.result["p99"], "baseline": quiet.result["p99"],
             "ratio": busy.result["p99"] / quiet.result["p99"], "unit": "ms p99",
             "pause_ms": report["pauseMilliseconds"], "seconds": report["seconds"]}
+
+
+def kill_rebuild(service):
+    """Begins a rebuild, or goes on with it, and kills it at a random moment."""
+    process = subprocess.Popen(
+        [BINARY, "projection", "rebuild", "current_users", "--data-dir", service.data,
+         *REBUILD_UNDER_LOAD], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    moment = random.uniform(0.2, 8)
+    time.sleep(moment)
+    process.kill()
+    if process.wait() != -signal.SIGKILL:
+        sys.exit("bench: the rebuild had ended before it was killed")
+    done = service.sql("select state || ', events done: ' || events_done from rebuilds"
+                       " order by created_at desc limit 1")
+    print(f"bench: killed after {moment:.1f} s, {done}", file=sys.stderr)
 
 
 class Updates:
@@ -551,8 +571,11 @@ def main():
     parser.add_argument("--seconds", type=int, default=8, help="of each measured run")
     parser.add_argument("--events", type=int, default=LARGE_LOG,
                         help="events of the log in rebuild-growth and rebuild-under-load")
+    parser.add_argument("--kills", type=int, default=KILLS,
+                        help="kills of the rebuild on its way in rebuild-under-load")
     arguments = parser.parse_args()
     globals()["LARGE_LOG"] = arguments.events
+    globals()["KILLS"] = arguments.kills
     unknown = [name for name in arguments.names if name not in cases]
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(cases)}")

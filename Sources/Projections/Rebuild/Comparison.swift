@@ -76,7 +76,7 @@ struct Comparison<P: Projection>: ~Copyable {
     var keys: Set<P.Key> = []
     var position = first
     while position < last {
-      let reached = min(last, position + LogStep<P>.size)
+      let reached = min(last, position + Int64(LogStep<P>.size))
       var parameters = Parameters()
       parameters.add(position)
       parameters.add(reached)

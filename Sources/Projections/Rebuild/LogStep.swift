@@ -5,18 +5,19 @@ import Postgres
 /// Applies the events behind a position to a table, in the order of the log.
 enum LogStep<P: Projection> {
   /// Events applied at a time.
-  static var size: Int64 { 2_000 }
+  static var size: Int { 2_000 }
 
   /// Applies the events after `position` up to `last` to `table`; the position that is reached,
-  /// which is `last` unless more than `size` events are due.
+  /// which is `last` unless more than `size` events are due, or those of a step at `rate`.
   static func run(
     after position: Int64,
     upTo last: Int64,
     to table: String,
+    at rate: Int32? = nil,
     _ keyring: Keyring,
     _ connection: borrowing BlockingConnection
   ) throws -> Int64 {
-    let reached = min(last, position + size)
+    let reached = min(last, position + Int64(Throttle.step(at: rate, atMost: size)))
     guard reached > position else { return position }
     var parameters = Parameters()
     parameters.add(position)

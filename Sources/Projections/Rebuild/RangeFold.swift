@@ -18,8 +18,8 @@ struct RangeFold<P: Projection>: ~Copyable {
     // Both or none: a value that can't be copied is never half made.
     let first = try connect.open()
     let second = try connect.open()
-    // Rows and mark of a range are lost together or not at all, and what is lost is folded again.
-    try second.script("set synchronous_commit = off")
+    // The events of a range are sorted in memory, not by way of the disk that commits wait for.
+    try first.script("set work_mem = '64MB'")
     reader = first
     writer = second
     self.connect = connect
@@ -90,8 +90,7 @@ struct RangeFold<P: Projection>: ~Copyable {
     order: String,
     _ body: (() throws -> Rows?) throws -> Int64
   ) throws -> Int64 {
-    // A slow pace is kept by small steps.
-    let size = rebuild.throttle.map { max(1, min(Self.fetchSize, Int($0) / 10)) } ?? Self.fetchSize
+    let size = Throttle.step(at: rebuild.throttle, atMost: Self.fetchSize)
     return try reader.transaction("begin read only") {
       try reader.script(
         """

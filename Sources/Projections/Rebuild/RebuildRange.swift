@@ -6,6 +6,9 @@ import Profiles
 struct RebuildRange: Sendable {
   /// Events in a range, about: what a kill loses is this, times the workers.
   private static let eventsAimedAt: Int64 = 50_000
+  /// Under a throttle a range, whose events the server sorts in one go, has those of half a second,
+  /// but no fewer than this.
+  private static let fewestEventsAimedAt: Int64 = 1_000
   /// Ranges for each worker, so that all end at about the same time.
   private static let rangesPerWorker: Int64 = 4
   /// The most ranges of one rebuild.
@@ -39,10 +42,17 @@ struct RebuildRange: Sendable {
     for id: RebuildID,
     upTo snapshot: Int64,
     workers: Int32,
+    throttle: Int32?,
     _ connection: borrowing BlockingConnection
   ) throws {
     guard snapshot > 0 else { return }
-    let wanted = max(snapshot / eventsAimedAt, Int64(workers) * rangesPerWorker)
+    let events = throttle.map { rate in
+      max(fewestEventsAimedAt, min(eventsAimedAt, Int64(rate) / 2))
+    }
+    let wanted = max(
+      snapshot / (events ?? eventsAimedAt),
+      Int64(workers) * rangesPerWorker
+    )
     let count = max(1, min(wanted, limit, snapshot))
     var parameters = Parameters()
     parameters.add(id)
@@ -80,6 +90,17 @@ struct RebuildRange: Sendable {
         """,
         parameters
       )
+    }
+  }
+
+  /// Neighbours among ranges of users joined, so that about as many are left as a rebuild by so many
+  /// workers has at the least: who looks at the end of the log for each of them looks at it seldom.
+  static func joined(_ ranges: [RebuildRange], into workers: Int) -> [RebuildRange] {
+    let size = max(1, ranges.count / (workers * Int(rangesPerWorker)))
+    return stride(from: 0, to: ranges.count, by: size).map { first in
+      var range = ranges[first]
+      range.endUser = ranges[min(first + size, ranges.count) - 1].endUser
+      return range
     }
   }
 

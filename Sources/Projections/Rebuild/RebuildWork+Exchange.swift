@@ -119,6 +119,7 @@ enum ExchangeLocks {
     // The runner's step is short.
     try session.script(
       """
+      set local synchronous_commit = on;
       set local lock_timeout = '5s';
       set local idle_in_transaction_session_timeout = '\(stall)'
       """

@@ -77,7 +77,7 @@ extension RebuildWork {
     let (connect, rebuild, control) = (connect, rebuild, control)
     var ranges = try RebuildRange.list(of: rebuild.id, session)
     switch P.partitioning {
-    case .byUser: break
+    case .byUser: ranges = RebuildRange.joined(ranges, into: Int(rebuild.workers))
     case .byEvent:
       // What was applied by catching up.
       let first = (rebuild.snapshot ?? 0) + 1

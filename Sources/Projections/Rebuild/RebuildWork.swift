@@ -47,14 +47,18 @@ struct RebuildWork<P: Projection>: ~Copyable {
     try session.transaction { () throws -> Void in
       try RebuildLease.check(rebuild, connect, exclusive: true, session)
       try call("prepare_rebuild", P.name)
-      // The days are looked up while they are counted.
-      if P.partitioning == .inSequence { try call("index_rebuild", P.name) }
+      // The days are looked up while they are counted. And an index that grows with its table costs
+      // more work, but none that others would have to wait for.
+      if P.partitioning == .inSequence || rebuild.throttle != nil {
+        try call("index_rebuild", P.name)
+      }
       let snapshot = try head()
       try RebuildRange.plan(
         P.partitioning,
         for: rebuild.id,
         upTo: snapshot,
         workers: rebuild.workers,
+        throttle: rebuild.throttle,
         session
       )
       var parameters = Parameters()
@@ -135,6 +139,7 @@ struct RebuildWork<P: Projection>: ~Copyable {
           after: before,
           upTo: last,
           to: shadow,
+          at: rebuild.throttle,
           connect.keyring,
           session
         )

@@ -113,7 +113,7 @@ public struct Rollback: ~Copyable {
     do {
       return try LogStep<P>.run(after: position, upTo: last, to: table, keyring, session)
     } catch is ProjectionError where P.partitioning == .byUser {
-      let reached = min(last, position + LogStep<P>.size)
+      let reached = min(last, position + Int64(LogStep<P>.size))
       try LogStep<P>.foldUsers(after: position, upTo: reached, to: table, keyring, session)
       return reached
     }
