@@ -64,7 +64,8 @@ let package = Package(
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
     .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
 
-    // The domain, pure.
+    // The domain and the tree, pure.
+    .target(name: "MerkleTree", dependencies: ["Sodium"], swiftSettings: settings),
     .target(
       name: "Profiles",
       dependencies: ["CIDN2", "CUnistring", "JSON"],
@@ -86,7 +87,9 @@ let package = Package(
     ),
     .target(
       name: "EventLog",
-      dependencies: ["CSV", "Clocks", "EventLoop", "JSON", "Postgres", "Profiles", "Sodium"],
+      dependencies: [
+        "CSV", "Clocks", "EventLoop", "JSON", "MerkleTree", "Postgres", "Profiles", "Sodium",
+      ],
       swiftSettings: settings
     ),
 
@@ -189,6 +192,11 @@ let package = Package(
     ),
     .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
     .testTarget(
+      name: "MerkleTreeTests",
+      dependencies: ["MerkleTree", "Sodium"],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "MigrationsTests",
       dependencies: ["Migrations", "Postgres", "TestSupport"],
       swiftSettings: settings
@@ -196,7 +204,8 @@ let package = Package(
     .testTarget(
       name: "EventLogTests",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "TestSupport",
+        "Clocks", "EventLog", "EventLoop", "JSON", "MerkleTree", "Postgres", "Profiles", "Sodium",
+        "TestSupport",
       ],
       swiftSettings: settings
     ),
