@@ -93,11 +93,20 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    .target(
+      name: "Notary",
+      dependencies: [
+        "CLinux", "Clocks", "EventLog", "EventLoop", "MerkleTree", "Postgres", "Profiles", "Sodium",
+      ],
+      swiftSettings: settings
+    ),
+
     // The application.
     .target(
       name: "Accounts",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections", "Sodium",
+        "Clocks", "EventLog", "EventLoop", "JSON", "MerkleTree", "Notary", "Postgres", "Profiles",
+        "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -109,8 +118,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Network", "Postgres",
-        "Profiles", "Projections", "Sodium",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "MerkleTree", "Network",
+        "Notary", "Postgres", "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -133,8 +142,8 @@ let package = Package(
       name: "Jejak",
       dependencies: [
         "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
-        "JSON", "Logging", "Migrations", "Network", "Postgres", "Profiles", "Projections",
-        "Settings",
+        "JSON", "Logging", "MerkleTree", "Migrations", "Network", "Notary", "Postgres", "Profiles",
+        "Projections", "Settings", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -230,6 +239,13 @@ let package = Package(
       dependencies: [
         "Clocks", "EventLog", "EventLoop", "JSON", "Postgres", "Profiles", "Projections",
         "TestSupport",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "NotaryTests",
+      dependencies: [
+        "EventLog", "EventLoop", "MerkleTree", "Notary", "Postgres", "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),

@@ -22,7 +22,8 @@ enum Main {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
       AuditCommand.self,
-      UserCommand.self, APIKeyCommand.self, DatabaseURLCommand.self, VersionCommand.self,
+      UserCommand.self, APIKeyCommand.self, CheckpointCommand.self, VerifyProofCommand.self,
+      DatabaseURLCommand.self, VersionCommand.self,
       HelpCommand.self,
     ]
   }

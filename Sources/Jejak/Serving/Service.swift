@@ -7,6 +7,7 @@ import Glibc
 import HTTP
 import Logging
 import Network
+import Notary
 import Postgres
 import Profiles
 import Projections
@@ -39,6 +40,10 @@ final class Service {
   private var followers: Followers?
   /// The rebuilds that the service runs, from when the database is ready.
   private var rebuilder: Rebuilder?
+  /// What the log is signed with.
+  private let signingKey: SigningKey
+  /// The notary, from when the database is ready.
+  private var signing: Signing?
   /// The threads in which operators' requests about projections are carried out.
   private let deskPool: WorkerPool
 
@@ -63,7 +68,21 @@ final class Service {
     } catch {
       throw CommandError("can't listen on \(settings.listen): \(error)")
     }
-    database = try Database(settings, create: true)
+    if settings.databaseURL != nil { _ = try SigningKey.file(settings) }
+    let database = try Database(settings, create: true)
+    self.database = database
+    do {
+      signingKey = try SigningKey(settings)
+    } catch {
+      _ = try? database.close()
+      throw error
+    }
+    if signingKey.isNew {
+      logger.warning(
+        "made a key that signs the log; keep a copy of it",
+        ["file": .string(signingKey.file.path)]
+      )
+    }
     deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
@@ -133,6 +152,7 @@ final class Service {
   private func stop() {
     followers?.stop()
     rebuilder?.stop()
+    signing?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
@@ -142,6 +162,7 @@ final class Service {
     for loop in loops { loop.join() }
     followers?.join()
     rebuilder?.join()
+    signing?.join()
     deskPool.close()
   }
 
@@ -165,7 +186,7 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
-            + LogTail.connectionCount + Runner.connectionCount
+            + LogTail.connectionCount + Runner.connectionCount + Notary.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         chains.open()
@@ -177,6 +198,12 @@ final class Service {
           logger: logger
         )
         rebuilder = try Rebuilder(target: database.serviceTarget, logger: logger)
+        signing = try Signing(
+          signingKey,
+          target: database.serviceTarget,
+          health: shared.notaryHealth,
+          logger: logger
+        )
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true

@@ -1,5 +1,6 @@
 import Clocks
 import EventLog
+import EventLoop
 import Postgres
 
 /// The work of the runner on one connection, round by round, until the connection is lost.
