@@ -19,7 +19,8 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       ca-certificates libpq5 libsodium23 libmicrohttpd12 libjansson4 libidn2-0 libunistring2 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin jejak
+ && useradd --system --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin jejak \
+ && install -d -m 0700 -o jejak -g jejak /var/lib/jejak
 COPY --from=builder /src/.build/release/jejak /usr/local/bin/jejak
 COPY --chmod=755 deploy/healthcheck /usr/local/bin/jejak-healthcheck
 USER 10001:10001
