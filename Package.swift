@@ -64,7 +64,8 @@ let package = Package(
     .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
     .target(name: "Sodium", dependencies: ["CSodium"], swiftSettings: settings),
 
-    // The domain, pure.
+    // The domain and the tree, pure.
+    .target(name: "MerkleTree", dependencies: ["Sodium"], swiftSettings: settings),
     .target(
       name: "Profiles",
       dependencies: ["CIDN2", "CUnistring", "JSON"],
@@ -92,7 +93,15 @@ let package = Package(
     .target(
       name: "EventLog",
       dependencies: [
-        "CSV", "Clocks", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Sodium",
+        "CSV", "Clocks", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles", "Sodium",
+      ],
+      swiftSettings: settings
+    ),
+
+    .target(
+      name: "Notary",
+      dependencies: [
+        "CLinux", "Clocks", "EventLog", "EventLoop", "MerkleTree", "Postgres", "Profiles", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -101,8 +110,8 @@ let package = Package(
     .target(
       name: "Accounts",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Projections",
-        "Sodium",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Notary", "Postgres",
+        "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -114,9 +123,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Keys", "Network",
-        "Postgres",
-        "Profiles", "Projections", "Sodium",
+        "Accounts", "Clocks", "EventLog", "EventLoop", "HTTP", "JSON", "Keys", "MerkleTree",
+        "Network", "Notary", "Postgres", "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -139,8 +147,8 @@ let package = Package(
       name: "Jejak",
       dependencies: [
         "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
-        "JSON", "Keys", "Logging", "Migrations", "Network", "Postgres", "Profiles", "Projections",
-        "Settings",
+        "JSON", "Keys", "Logging", "MerkleTree", "Migrations", "Network", "Notary", "Postgres",
+        "Profiles", "Projections", "Settings", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -203,6 +211,11 @@ let package = Package(
     ),
     .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
     .testTarget(
+      name: "MerkleTreeTests",
+      dependencies: ["MerkleTree", "Sodium"],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "MigrationsTests",
       dependencies: ["Migrations", "Postgres", "TestSupport"],
       swiftSettings: settings
@@ -210,7 +223,8 @@ let package = Package(
     .testTarget(
       name: "EventLogTests",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "TestSupport",
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles",
+        "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),
@@ -235,6 +249,13 @@ let package = Package(
       dependencies: [
         "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles", "Projections",
         "TestSupport",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "NotaryTests",
+      dependencies: [
+        "EventLog", "EventLoop", "MerkleTree", "Notary", "Postgres", "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),

@@ -22,6 +22,7 @@ public enum Schema {
     File("V0005_api_keys", PackageResources.V0005_api_keys_sql),
     File("V0006_rebuilds", PackageResources.V0006_rebuilds_sql),
     File("V0007_sealing", PackageResources.V0007_sealing_sql),
+    File("V0008_tree", PackageResources.V0008_tree_sql),
   ]
 
   /// The functions; each is made anew when its text has changed.

@@ -1,5 +1,6 @@
 public import EventLoop
 import EventLog
+import Notary
 public import Postgres
 import Projections
 
@@ -52,7 +53,10 @@ public final class Connections: Sendable {
       setup: ["set plan_cache_mode = force_custom_plan"]
     )
     others = (0..<Self.otherCount).map { _ in
-      make(SQL.all + History.statements + [History.fieldsChangedSince, AppendStatement.statement])
+      make(
+        SQL.all + History.statements + TreeQuery.statements
+          + [History.fieldsChangedSince, AppendStatement.statement]
+      )
     }
   }
 

@@ -18,6 +18,8 @@ public final class Gateway: Sendable {
     let tail: LogTail
     /// What is wrong with projections.
     public let projectionHealth: ProjectionHealth
+    /// Whether the log is signed.
+    public let notaryHealth = NotaryHealth()
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
 
@@ -120,6 +122,7 @@ public final class Gateway: Sendable {
     case .difference(let id): return try await difference(request, id: id)
     case .revert(let id, let version):
       return try await revert(version, request, requestID, id: id)
+    case .proof(let id, let version): return try await proof(of: version, request, id: id)
     case .users:
       return try await method == "GET" ? listUsers(request) : register(request, requestID)
     case .password: return try await changePassword(request, requestID)
@@ -138,6 +141,7 @@ public final class Gateway: Sendable {
     case .projections: return try await listProjections(request)
     case .projection(let name, let resource):
       return try await projection(name, resource, request)
+    case .tree(let resource): return try await tree(resource, request)
     case .livez: return try live(request)
     case .readyz: return try ready(request)
     }

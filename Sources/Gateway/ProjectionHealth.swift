@@ -49,15 +49,11 @@ public final class ProjectionHealth: Sendable {
     troubles.withLock { $0 = new }
   }
 
-  /// The body of `/readyz` while the service serves.
-  var body: [UInt8] {
+  /// What is wrong, and whether something doesn't go on by itself; nil where all is well.
+  var report: (json: JSON, isDegraded: Bool)? {
     let troubles = troubles.withLock { $0 }
-    guard !troubles.isEmpty else { return Array("{\"status\":\"ok\"}".utf8) }
-    let body: JSON = [
-      "status": .string(troubles.contains(where: \.isDegraded) ? "degraded" : "ok"),
-      "projections": .array(troubles.map(\.json)),
-    ]
-    return body.bytes
+    guard !troubles.isEmpty else { return nil }
+    return (.array(troubles.map(\.json)), troubles.contains(where: \.isDegraded))
   }
 }
 

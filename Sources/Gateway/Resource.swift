@@ -9,6 +9,8 @@ enum Resource {
   case difference(UserID?)
   /// The undoing of one version; nil: one's own.
   case revert(UserID?, Version)
+  /// The proof of one version; nil: one's own.
+  case proof(UserID?, Version)
   case password
   case history
   case userHistory(UserID)
@@ -19,6 +21,7 @@ enum Resource {
   case statistics
   case projections
   case projection(String, ProjectionResource)
+  case tree(TreeResource)
   case livez
   case readyz
 
@@ -42,6 +45,8 @@ enum Resource {
         self = .user(id)
       } else if let resource = Self.ofUser(path) {
         self = resource
+      } else if let resource = TreeResource(path: path) {
+        self = .tree(resource)
       } else if let (name, resource) = ProjectionResource.find(path) {
         self = .projection(name, resource)
       } else {
@@ -60,8 +65,14 @@ enum Resource {
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
     if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
-    guard parts.count == 7, parts[4] == "history", parts[6] == "revert" else { return nil }
-    return Version(digits: parts[5]).map { .revert(id, $0) }
+    guard parts.count == 7, parts[4] == "history", let version = Version(digits: parts[5]) else {
+      return nil
+    }
+    switch parts[6] {
+    case "revert": return .revert(id, version)
+    case "proof": return .proof(id, version)
+    default: return nil
+    }
   }
 
   private static func id(in path: Substring, under prefix: String) -> String? {
@@ -76,8 +87,8 @@ enum Resource {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
     case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .userHistory, .audit, .events, .statistics, .projections,
-      .livez, .readyz:
+    case .user, .difference, .proof, .history, .userHistory, .audit, .events, .statistics,
+      .projections, .tree, .livez, .readyz:
       ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]
     case .session: ["DELETE"]

@@ -52,6 +52,29 @@ extension Setting {
       assign(text.isEmpty ? nil : text, to: \.masterKeyFile, of: &settings)
     },
     Setting(
+      "JEJAK_SIGNING_KEY_FILE",
+      "signing-key-file",
+      "FILE",
+      .database,
+      expected: "a file",
+      help: "The key that signs checkpoints of the log. With the private PostgreSQL one is made "
+        + "in the data directory; elsewhere it has to be given."
+    ) { text, settings in
+      assign(text.isEmpty ? nil : text, to: \.signingKeyFile, of: &settings)
+    },
+    Setting(
+      "JEJAK_CHECKPOINT_FILE",
+      "checkpoint-file",
+      "FILE",
+      .database,
+      expected: "a file",
+      help: "Where the last checkpoint is kept outside the database, which shows when that was "
+        + "put back to an earlier state. With the private PostgreSQL a file in the data "
+        + "directory; elsewhere none unless given."
+    ) { text, settings in
+      assign(text.isEmpty ? nil : text, to: \.checkpointFile, of: &settings)
+    },
+    Setting(
       "JEJAK_LOOPS",
       "loops",
       "N",

@@ -11,6 +11,12 @@ public struct Settings: Equatable, Sendable {
   public internal(set) var dataDirectory = "./.jejak"
   /// The file with the master keys; nil for the one in the data directory of the embedded PostgreSQL.
   public internal(set) var masterKeyFile: String?
+  /// The file of the key that signs checkpoints; nil for the one in the data directory, where the
+  /// database is the embedded one.
+  public internal(set) var signingKeyFile: String?
+  /// The file that keeps the last checkpoint; nil for the one in the data directory, where the
+  /// database is the embedded one, and for none elsewhere.
+  public internal(set) var checkpointFile: String?
   /// How many event loops run; nil for one per core.
   public internal(set) var loops: Int?
   /// The file with the JSON Schema of the custom attributes; nil for the built-in one.

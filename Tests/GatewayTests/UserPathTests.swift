@@ -12,6 +12,8 @@ struct UserPathTests {
     switch Resource(path: path[...]) {
     case .difference(let id)?: "difference \(id.map(\.description) ?? "me")"
     case .revert(let id, let version)?: "revert \(id.map(\.description) ?? "me") \(version)"
+    case .proof(let id, let version)?: "proof \(id.map(\.description) ?? "me") \(version)"
+    case .tree(let resource)?: "\(resource)"
     case .user(let id)?: "user \(id)"
     case let other?: "\(other)"
     case nil: "nothing"
@@ -23,6 +25,9 @@ struct UserPathTests {
     ("/v1/users/me/diff", "difference me"), ("/v1/users/\(id)/diff", "difference \(id)"),
     ("/v1/users/me/history/3/revert", "revert me 3"),
     ("/v1/users/\(id)/history/2147483647/revert", "revert \(id) 2147483647"),
+    ("/v1/users/me/history/3/proof", "proof me 3"),
+    ("/v1/users/\(id)/history/1/proof", "proof \(id) 1"), ("/v1/log/checkpoint", "checkpoint"),
+    ("/v1/log/key", "key"),
   ])
   func `names what is there`(path: String, expected: String) {
     #expect(named(path) == expected)
@@ -33,6 +38,9 @@ struct UserPathTests {
     "/x/v1/users/me/diff", "/v1/users/me/history/0/revert", "/v1/users/me/history//revert",
     "/v1/users/me/history/-1/revert", "/v1/users/me/history/+1/revert",
     "/v1/users/me/history/2147483648/revert", "/v1/users/me/history/1/revert/",
+    "/v1/users/me/history/1/proofs", "/v1/users/me/history/0/proof", "/v1/log", "/v1/log/",
+    "/v1/log/checkpoint/", "/v1/log/tile", "/v1/log/tile/", "/v1/log/tile/entries/000",
+    "/v2/log/checkpoint", "/v1/log/Checkpoint",
     "/v1/users/me/history/1", "/v1/users/me/history/1/undo", "/v1/users/me/history/1/2/revert",
     "/v1/users/me/history/١/revert", "/v1/sessions/me/history/1/revert",
   ])

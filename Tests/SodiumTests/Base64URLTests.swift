@@ -29,3 +29,21 @@ struct Base64URLTests {
     #expect(Base64URL.decode(text) == nil)
   }
 }
+
+@Suite("Base64")
+struct Base64Tests {
+  /// RFC 4648 section 10.
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+    ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+  ])
+  func `gives the RFC's vectors, both ways`(plain: String, encoded: String) {
+    #expect(Base64.encode(Array(plain.utf8)) == encoded)
+    #expect(Base64.decode(encoded) == Array(plain.utf8))
+  }
+
+  @Test(arguments: ["Zg", "Zg=", "Zg===", "-_8=", "Zm9v\n", "Zh==", "Zm8=Zm8=", "="])
+  func `refuses other text, missing padding and loose bits`(text: String) {
+    #expect(Base64.decode(text) == nil)
+  }
+}

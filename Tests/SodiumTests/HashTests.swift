@@ -32,6 +32,21 @@ struct SHA256Tests {
     #expect(SHA256.digest(of: bytes[1...]) == SHA256.digest(of: Array(bytes[1...])))
     #expect(SHA256.digest(of: bytes).count == SHA256.byteCount)
   }
+
+  @Test(arguments: 0..<130)
+  func `takes bytes in parts for the same, and as a value`(count: Int) throws {
+    let bytes = RandomBytes.make(count)
+    let digest = SHA256.digest(of: bytes)
+    var context = SHA256.Context()
+    for byte in bytes.prefix(3) { context.update(byte) }
+    bytes.dropFirst(3).withUnsafeBytes { context.update($0) }
+    let value = context.finish()
+    #expect(value.bytes == digest)
+    #expect(bytes.withUnsafeBytes { SHA256.value(of: $0) } == value)
+    #expect(SHA256.Digest(digest) == value)
+    #expect(SHA256.Digest(digest.dropLast()) == nil)
+    #expect(SHA256.Digest(digest.reversed()) != value)
+  }
 }
 
 @Suite("A password's hash")

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Postgres
 
 extension Gateway {
@@ -10,13 +11,20 @@ extension Gateway {
   /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is
   /// right.
   ///
-  /// A projection that has stopped is told, and the answer stays 200: what is asked most, profiles
-  /// and sessions, doesn't need it, and other processes are no better off.
+  /// A projection that has stopped is told, and so is a notary that refuses to sign, and the answer
+  /// stays 200: what is asked most, profiles and sessions, doesn't need them, and other processes
+  /// are no better off.
   func ready(_ request: Request) throws(Problem) -> Response {
     guard shared.readiness.isComplete else {
       throw .unavailable("The database can't be used yet, or was lost.")
     }
-    return Self.health(shared.projectionHealth.body)
+    let projections = shared.projectionHealth.report
+    let notary = shared.notaryHealth.report
+    let isDegraded = projections?.isDegraded == true || notary?.isDegraded == true
+    var body: JSONObject = ["status": .string(isDegraded ? "degraded" : "ok")]
+    if let projections { body["projections"] = projections.json }
+    if let notary { body["notary"] = notary.json }
+    return Self.health(JSON.object(body).bytes)
   }
 
   private static func health(_ body: [UInt8]) -> Response {

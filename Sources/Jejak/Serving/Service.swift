@@ -9,6 +9,7 @@ import HTTP
 import Keys
 import Logging
 import Network
+import Notary
 import Postgres
 import Profiles
 import Projections
@@ -44,6 +45,10 @@ final class Service {
   private var followers: Followers?
   /// The rebuilds that the service runs, from when the database is ready.
   private var rebuilder: Rebuilder?
+  /// What the log is signed with.
+  private let signingKey: SigningKey
+  /// The notary, from when the database is ready.
+  private var signing: Signing?
   /// The threads in which operators' requests about projections are carried out.
   private let deskPool: WorkerPool
 
@@ -70,8 +75,22 @@ final class Service {
     }
     // So is a key file that can't be read.
     if let path = settings.masterKeyFile { _ = try MasterKeys(file: path) }
-    database = try Database(settings, create: true)
-    keyring = Keyring(file: try database.masterKeyFile())
+    if settings.databaseURL != nil { _ = try SigningKey.file(settings) }
+    let database = try Database(settings, create: true)
+    self.database = database
+    do {
+      keyring = Keyring(file: try database.masterKeyFile())
+      signingKey = try SigningKey(settings)
+    } catch {
+      _ = try? database.close()
+      throw error
+    }
+    if signingKey.isNew {
+      logger.warning(
+        "made a key that signs the log; keep a copy of it",
+        ["file": .string(signingKey.file.path)]
+      )
+    }
     deskPool = try WorkerPool(threads: Self.deskThreads, queueLimit: Self.deskQueueLimit)
     pool = try WorkerPool(threads: cores, queueLimit: Self.hashQueueLimit)
     let hashing = PasswordHashing(pool: pool)
@@ -146,6 +165,7 @@ final class Service {
   private func stop() {
     followers?.stop()
     rebuilder?.stop()
+    signing?.stop()
     let drained = Semaphore()
     for loop in loops { loop.drain(within: settings.shutdownGrace) { drained.signal() } }
     for _ in loops { drained.wait() }
@@ -155,6 +175,7 @@ final class Service {
     for loop in loops { loop.join() }
     followers?.join()
     rebuilder?.join()
+    signing?.join()
     deskPool.close()
   }
 
@@ -178,7 +199,7 @@ final class Service {
           database.target,
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
-            + LogTail.connectionCount + Runner.connectionCount
+            + LogTail.connectionCount + Runner.connectionCount + Notary.connectionCount
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         try openKeyring()
@@ -195,6 +216,12 @@ final class Service {
         rebuilder = try Rebuilder(
           target: database.serviceTarget,
           keyring: keyring,
+          logger: logger
+        )
+        signing = try Signing(
+          signingKey,
+          target: database.serviceTarget,
+          health: shared.notaryHealth,
           logger: logger
         )
         if !isAnnounced { announce() }

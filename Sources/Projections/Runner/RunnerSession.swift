@@ -1,5 +1,6 @@
 import Clocks
 import EventLog
+import EventLoop
 import Keys
 import Postgres
 

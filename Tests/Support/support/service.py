@@ -1,5 +1,6 @@
 """The service under test as a process: `jejak serve`, and the other commands of the binary."""
 
+import functools
 import os
 import re
 import signal
@@ -26,12 +27,23 @@ def environment(overrides=None):
     return {k: str(v) for k, v in clean.items() if v is not None}
 
 
+@functools.cache
+def signing_key():
+    """A key that signs the logs of this run, for databases that are not embedded."""
+    path = processes.short_directory() / "signing-key"
+    command = [binary(), "checkpoint", "key", "--origin", "example.com/tests",
+               "--signing-key-file", path]
+    subprocess.run(command, env=environment(), check=True, capture_output=True, timeout=60)
+    return path
+
+
 def jejak(*arguments, url=None, env=None, **options):
     """Runs one command to its end; the result has returncode, stdout and stderr as text."""
     settings = dict(env or {})
     if url is not None:
         settings.setdefault("JEJAK_DATABASE_URL", url)
         settings.setdefault("JEJAK_MASTER_KEY_FILE", sealing.key_file())
+        settings.setdefault("JEJAK_SIGNING_KEY_FILE", signing_key())
     options.setdefault("timeout", 60)
     return subprocess.run([binary(), *map(str, arguments)], env=environment(settings),
                           capture_output=True, text=True, **options)
@@ -52,7 +64,8 @@ class Service:
         command = [binary(), "serve", "--listen", self.listen, *self.arguments]
         if self.database_url is not None:
             command += ["--database-url", self.database_url]
-            self.env = {"JEJAK_MASTER_KEY_FILE": sealing.key_file(), **self.env}
+            self.env = {"JEJAK_MASTER_KEY_FILE": sealing.key_file(),
+                        "JEJAK_SIGNING_KEY_FILE": signing_key(), **self.env}
         self.announced, self._output = None, []
         with open(self.stderr_path, "ab") as stderr:
             self.process = processes.start(

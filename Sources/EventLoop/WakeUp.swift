@@ -1,15 +1,16 @@
-import Clocks
+import CLinux
 import Glibc
 import Synchronization
 
 /// A flag that says stop, with a descriptor that becomes readable when it is set.
 ///
 /// `@unchecked Sendable`: the descriptors are made once and closed at the end.
-final class WakeUp: @unchecked Sendable {
+public final class WakeUp: @unchecked Sendable {
   private let flag = Atomic(false)
   private var ends: [Int32] = [-1, -1]
 
-  init() {
+  /// Not set.
+  public init() {
     // Without a pipe, for lack of descriptors, the flag is seen at the next poll.
     pipe(&ends)
     for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -19,17 +20,20 @@ final class WakeUp: @unchecked Sendable {
     for end in ends where end >= 0 { close(end) }
   }
 
-  var descriptor: Int32 { ends[0] }
+  /// Becomes readable when it is set.
+  public var descriptor: Int32 { ends[0] }
 
-  var isSet: Bool { flag.load(ordering: .acquiring) }
+  /// Whether it is set.
+  public var isSet: Bool { flag.load(ordering: .acquiring) }
 
-  func set() {
+  /// Sets it, for good.
+  public func set() {
     flag.store(true, ordering: .releasing)
     _ = write(ends[1], "!", 1)
   }
 
   /// Waits until it is set; at most `duration`.
-  func wait(atMost duration: Duration) {
+  public func wait(atMost duration: Duration) {
     guard duration > .zero, !isSet else { return }
     let (seconds, attoseconds) = duration.components
     var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

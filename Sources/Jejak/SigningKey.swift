@@ -1,0 +1,46 @@
+import MerkleTree
+import Notary
+import Settings
+
+/// The key that signs the log, and the files that go with it.
+struct SigningKey: Sendable {
+  let signer: NoteSigner
+  let file: SigningKeyFile
+  /// Whether the key was made just now.
+  let isNew: Bool
+  /// Where the last checkpoint is kept; nil for nowhere.
+  let checkpointFile: String?
+
+  /// Reads the key; makes it where there is none and the database is the embedded one.
+  init(_ settings: Settings) throws {
+    let file = try Self.file(settings)
+    self.file = file
+    checkpointFile = Self.checkpointFile(settings)
+    do throws(PrivateFile.Failure) {
+      if settings.signingKeyFile == nil {
+        (signer, isNew) = try file.readOrCreate()
+      } else {
+        (signer, isNew) = (try file.read(), false)
+      }
+    } catch {
+      throw CommandError("the signing key can't be used: \(error)")
+    }
+  }
+
+  /// The file that the settings name.
+  static func file(_ settings: Settings) throws -> SigningKeyFile {
+    if let path = settings.signingKeyFile { return SigningKeyFile(path) }
+    guard settings.databaseURL == nil else {
+      throw CommandError(
+        "JEJAK_SIGNING_KEY_FILE is not set; make a key with jejak checkpoint key --origin NAME"
+      )
+    }
+    return SigningKeyFile(settings.dataDirectory + "/signing-key")
+  }
+
+  /// Where the settings say that the last checkpoint is kept.
+  static func checkpointFile(_ settings: Settings) -> String? {
+    settings.checkpointFile
+      ?? (settings.databaseURL == nil ? settings.dataDirectory + "/checkpoint" : nil)
+  }
+}

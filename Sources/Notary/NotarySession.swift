@@ -1,0 +1,129 @@
+import Clocks
+import EventLoop
+import MerkleTree
+import Postgres
+
+/// The work of the notary on one connection, step by step, until the connection is lost.
+struct NotarySession: ~Copyable {
+  private let connection: BlockingConnection
+  private let keyFile: SigningKeyFile
+  private let file: CheckpointFile?
+  private let pace: NotaryPace
+  private let stopping: WakeUp
+  private let report: (Notary.Report) -> Void
+  private var signer: NoteSigner
+  /// The note that was last seen to fit, and until when that is taken for granted.
+  private var checked: (note: String, until: Instant)?
+
+  init(
+    target: String,
+    signer: NoteSigner,
+    keyFile: SigningKeyFile,
+    file: CheckpointFile?,
+    pace: NotaryPace,
+    stopping: WakeUp,
+    report: @escaping (Notary.Report) -> Void
+  ) throws {
+    connection = try Self.connect(target, patience: pace.patience)
+    self.signer = signer
+    self.keyFile = keyFile
+    self.file = file
+    self.pace = pace
+    self.stopping = stopping
+    self.report = report
+  }
+
+  private static let setup = [
+    "set role jejak_service",
+    // What is signed can't be taken back, so it must not be lost.
+    "set synchronous_commit = on",
+    "set default_transaction_isolation = 'read committed'",
+    "set statement_timeout = '20s'",
+    "set lock_timeout = '5s'",
+    // If this process stops in the middle of a step, another one goes on soon.
+    "set idle_in_transaction_session_timeout = '5s'",
+    "set jit = off",
+    "set timezone = 'UTC'",
+  ]
+
+  /// A connection that listens to what is appended.
+  private static func connect(
+    _ target: String,
+    patience: Duration
+  ) throws -> BlockingConnection {
+    let connection = try BlockingConnection(
+      target: target,
+      applicationName: Notary.applicationName,
+      setup: setup,
+      patience: patience
+    )
+    let channel = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
+    try connection.script("listen \(channel.string(0, 0) ?? "")")
+    return connection
+  }
+
+  /// Goes on until it is told to stop; throws where the connection is lost.
+  mutating func run() throws {
+    var failures = 0
+    while !stopping.isSet {
+      do {
+        let outcome = try step()
+        failures = 0
+        try rest(after: outcome)
+      } catch let refusal as NotaryRefusal {
+        checked = nil
+        if case .keyDiffers = refusal, takesNewKey() { continue }
+        report(.state(.refuses(refusal)))
+        stopping.wait(atMost: pace.refusalPause)
+      } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
+        failures += 1
+        // Told at the first, the second, the fourth, the eighth, …
+        if failures & (failures - 1) == 0 { report(.hindered(failure.safeDescription)) }
+        stopping.wait(atMost: pace.pause(after: failures))
+      }
+    }
+  }
+
+  private mutating func step() throws -> NotaryStep.Outcome {
+    let now = Instant.now()
+    var seen: String?
+    let checked = checked
+    let step = NotaryStep(signer: signer, file: file, pace: pace) { note in
+      guard let checked, checked.note == note, now < checked.until else {
+        seen = note
+        return true
+      }
+      return false
+    }
+    let outcome = try step.run(connection)
+    if let seen { self.checked = (seen, now + pace.recheck) }
+    return outcome
+  }
+
+  /// Waits until there may be more to do.
+  private func rest(after outcome: NotaryStep.Outcome) throws {
+    switch outcome {
+    case .waitsForSealing:
+      report(.state(.waitsForSealing))
+      stopping.wait(atMost: pace.poll)
+    case .advanced(let isSigned, let hasMore):
+      if isSigned { report(.state(.signs)) }
+      // What was notified meanwhile is dropped, so that it doesn't pile up.
+      if hasMore { _ = try connection.waitForNotification(atMost: .zero) }
+    case .notDue(let time):
+      stopping.wait(atMost: time)
+    case .busy:
+      stopping.wait(atMost: pace.poll)
+    case .idle:
+      report(.state(.signs))
+      _ = try connection.waitForNotification(atMost: pace.poll, wake: stopping.descriptor)
+    }
+  }
+
+  /// Reads the key file again, whose key may have been renewed; whether it was.
+  private mutating func takesNewKey() -> Bool {
+    guard let new = try? keyFile.read(), new.verifier != signer.verifier else { return false }
+    signer = new
+    return true
+  }
+}
