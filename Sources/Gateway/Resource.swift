@@ -9,6 +9,8 @@ enum Resource {
   case difference(UserID?)
   /// The undoing of one version; nil: one's own.
   case revert(UserID?, Version)
+  /// All that is held about a user; nil: oneself.
+  case export(UserID?)
   case password
   case history
   case userHistory(UserID)
@@ -59,6 +61,7 @@ enum Resource {
     let id = UserID(String(parts[3]))
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
+    if parts.count == 5, parts[4] == "export" { return .export(id) }
     if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
     guard parts.count == 7, parts[4] == "history", parts[6] == "revert" else { return nil }
     return Version(digits: parts[5]).map { .revert(id, $0) }
@@ -75,8 +78,9 @@ enum Resource {
     switch self {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
-    case .me: ["GET", "PATCH"]
-    case .user, .difference, .history, .userHistory, .audit, .events, .statistics, .projections,
+    case .me: ["GET", "PATCH", "DELETE"]
+    case .user: ["GET", "DELETE"]
+    case .difference, .export, .history, .userHistory, .audit, .events, .statistics, .projections,
       .livez, .readyz:
       ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]

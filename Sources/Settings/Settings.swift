@@ -11,6 +11,8 @@ public struct Settings: Equatable, Sendable {
   public internal(set) var dataDirectory = "./.jejak"
   /// The file with the master keys; nil for the one in the data directory of the embedded PostgreSQL.
   public internal(set) var masterKeyFile: String?
+  /// The file of the list of erasures; nil for the usual place.
+  public internal(set) var erasureFile: String?
   /// How many event loops run; nil for one per core.
   public internal(set) var loops: Int?
   /// The file with the JSON Schema of the custom attributes; nil for the built-in one.

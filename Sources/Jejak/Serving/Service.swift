@@ -44,6 +44,8 @@ final class Service {
   private var followers: Followers?
   /// The rebuilds that the service runs, from when the database is ready.
   private var rebuilder: Rebuilder?
+  /// Keeps the list of erasures, from when the database is ready, where there is a place for one.
+  private let erasures: ErasureKeeping
   /// The threads in which operators' requests about projections are carried out.
   private let deskPool: WorkerPool
 
@@ -81,6 +83,8 @@ final class Service {
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
     )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    let erasures = ErasureKeeping()
+    self.erasures = erasures
     tail = LogTail(loop: eventLoops[0], target: database.serviceTarget) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
@@ -93,6 +97,7 @@ final class Service {
         keyring: keyring,
         pool: deskPool
       ),
+      erased: { erasures.keeper?.wake() },
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -155,6 +160,9 @@ final class Service {
     for loop in loops { loop.join() }
     followers?.join()
     rebuilder?.join()
+    // After the last request: what it erased is listed.
+    erasures.keeper?.stop()
+    erasures.keeper?.join()
     deskPool.close()
   }
 
@@ -197,6 +205,18 @@ final class Service {
           keyring: keyring,
           logger: logger
         )
+        if let path = settings.erasureListPath {
+          let list = ErasureList(path: path)
+          erasures.keeper = try ErasureKeeper(
+            target: database.serviceTarget,
+            list: list,
+            logger: logger
+          )
+        } else {
+          logger.notice(
+            "no list of erasures is kept outside the database; set JEJAK_ERASURE_FILE"
+          )
+        }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true
