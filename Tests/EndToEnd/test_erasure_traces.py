@@ -62,7 +62,7 @@ def test_g8_nothing_readable_is_left_of_one_among_many(postgres, fresh_database,
         for person in others:
             assert names_of(traces(person.present, fresh)) == person.present.keys()
 
-        scrubbed = jejak("scrub", "--json", "--events", url=database.url)
+        scrubbed = jejak("scrub", "--json", url=database.url)
         assert scrubbed.returncode == 0, scrubbed.stdout + scrubbed.stderr
         done = json.loads(scrubbed.stdout)
         assert done["left"] == {} and "directory_previous" in done["rewritten"]

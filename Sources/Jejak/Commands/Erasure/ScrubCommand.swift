@@ -20,7 +20,7 @@ enum ScrubCommand: Command {
       CommandOption(
         "events",
         help: "The log as well, which takes long. Its payloads are sealed, and open no more after "
-          + "an erasure; but a log that was begun before sealing has left plain ones behind."
+          + "an erasure; but a log that was begun before sealing may have left plain ones behind."
       ),
       CommandOption(
         "lock-timeout",
