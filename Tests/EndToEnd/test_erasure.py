@@ -309,8 +309,21 @@ def test_i12_256_people_are_erased_while_everything_is_rebuilt(fresh_database):
         check_followers(fresh_database)
 
 
-def test_nobody_else_is_in_a_trace_search():
-    """The search of the other tests finds what is there."""
+def test_whoever_cannot_be_read_any_more_can_be_erased(service, database, key):
+    lost, damaged, own = signed_in(service), signed_in(service), signed_in(service)
+    database.rows("delete from user_keys where user_id = %s", lost.id)
+    database.rows("update events set payload = %s where user_id = %s", b"\x01nothing", damaged.id)
+    database.rows("delete from user_keys where user_id = %s", own.id)
+    with operator(service, key) as client:
+        for person in (lost, damaged):
+            assert client.delete(f"/v1/users/{person.id}").status_code == 204
+            assert is_erased(database, person.id)
+    assert delete(own).status_code == 204
+    assert is_erased(database, own.id)
+    check_all(database)
+
+
+def test_the_search_for_traces_finds_what_is_there():
     marks = {"a": "qx0123456789abcdef", "b": "qxfedcba9876543210"}
     text = marks["a"].encode()
     for place in (text, text.hex().encode(), b"x" + text + b"y"):

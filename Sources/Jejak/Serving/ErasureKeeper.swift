@@ -8,6 +8,8 @@ import Synchronization
 /// Keeps the list of erasures outside the database: adds to it what it lacks, at the start, after an
 /// erasure by this process, and now and then, since others erase too.
 final class ErasureKeeper: Sendable {
+  /// Connections that it opens.
+  static let connectionCount = 1
   /// The pause between two looks.
   private static let interval = Duration.seconds(5)
 

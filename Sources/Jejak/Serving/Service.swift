@@ -187,6 +187,7 @@ final class Service {
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
             + LogTail.connectionCount + Runner.connectionCount
+            + (settings.erasureListPath == nil ? 0 : ErasureKeeper.connectionCount)
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         try openKeyring()
