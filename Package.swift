@@ -232,7 +232,7 @@ let package = Package(
       name: "AccountsTests",
       dependencies: [
         "Accounts", "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles",
-        "Sodium", "TestSupport",
+        "Projections", "Sodium", "TestSupport",
       ],
       swiftSettings: settings
     ),

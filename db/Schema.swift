@@ -23,6 +23,7 @@ public enum Schema {
     File("V0006_rebuilds", PackageResources.V0006_rebuilds_sql),
     File("V0007_sealing", PackageResources.V0007_sealing_sql),
     File("V0008_tree", PackageResources.V0008_tree_sql),
+    File("V0009_erasures", PackageResources.V0009_erasures_sql),
   ]
 
   /// The functions; each is made anew when its text has changed.
@@ -41,5 +42,7 @@ public enum Schema {
     File("index_rebuild", PackageResources.index_rebuild_sql),
     File("exchange_projection", PackageResources.exchange_projection_sql),
     File("drop_projection_table", PackageResources.drop_projection_table_sql),
+    File("erase_user", PackageResources.erase_user_sql),
+    File("forget_erased", PackageResources.forget_erased_sql),
   ]
 }

@@ -23,6 +23,8 @@ extension Accounts {
       guard let stored = try await credentials(of: holder.userID), let old = change.old,
         try await hashing.verify(old, against: stored.hash)
       else {
+        // Whoever has been erased meanwhile has no password that could be wrong.
+        _ = try await load(by: holder.session)
         throw .password(
           .wrongPassword,
           FieldError(.wrongPassword, at: "/oldPassword", "The old password is wrong.")
@@ -78,7 +80,7 @@ extension Accounts {
     }
   }
 
-  private func credentials(
+  func credentials(
     of id: UserID
   ) async throws(AccountsError) -> PasswordHashing.Stored? {
     var parameters = Parameters()
@@ -113,7 +115,7 @@ extension Accounts {
       source: source
     )
     _ = try await transaction(
-      [(SQL.changePassword, parameters)] + receipts.map(addReceipt),
+      [(SQL.changePassword, parameters)] + receipts.map { addReceipt($0, about: current.id) },
       then: event
     )
   }

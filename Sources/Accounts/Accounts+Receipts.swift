@@ -13,7 +13,8 @@ public struct KeptReceipt: Sendable {
 }
 
 extension Accounts {
-  /// Keeps a receipt: its key, its request and its answer are the parameters.
+  /// Keeps a receipt: its key, its request, its answer and the user it tells about, or null, are the
+  /// parameters.
   public static var addingReceipt: String { SQL.addReceipt.sql }
 
   /// How long receipts are kept at the least.

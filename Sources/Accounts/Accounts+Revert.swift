@@ -25,6 +25,8 @@ extension Accounts {
     let event: Event
     do {
       event = try recorded.event()
+    } catch .coding(.erased) {
+      throw try await absence(of: user.id)
     } catch {
       throw .unreadableEvent(recorded.position, reason: "\(error)")
     }

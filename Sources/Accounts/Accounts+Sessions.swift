@@ -20,6 +20,33 @@ public struct ListedSession: Sendable {
   public let agent: String?
 }
 
+extension ListedSession {
+  /// The values of `SQL.listSessions`.
+  static func parameters(
+    of user: UserID,
+    idle: Duration,
+    after cursor: SessionID?,
+    limit: Int
+  ) -> Parameters {
+    var parameters = Parameters()
+    parameters.add(user)
+    parameters.add(idle)
+    parameters.add(cursor)
+    parameters.add(Int64(limit))
+    return parameters
+  }
+
+  /// The session in row `row` of what `SQL.listSessions` found.
+  init(_ rows: Rows, _ row: Int) {
+    id = rows.identifier(row, 0)
+    createdAt = rows.timestamp(row, 1)
+    lastUsedAt = rows.timestamp(row, 2)
+    expiresAt = rows.timestamp(row, 3)
+    address = rows.string(row, 4)
+    agent = rows.string(row, 5)
+  }
+}
+
 extension Accounts {
   /// Which sessions are to end.
   public enum EndedSessions: Sendable {
@@ -35,22 +62,16 @@ extension Accounts {
     after cursor: SessionID?,
     limit: Int
   ) async throws(AccountsError) -> [ListedSession] {
-    var parameters = Parameters()
-    parameters.add(user)
-    parameters.add(rules.lifetimes.idle)
-    parameters.add(cursor)
-    parameters.add(Int64(limit))
-    let rows = try await read(SQL.listSessions, parameters)
-    return (0..<rows.count).map { row in
-      ListedSession(
-        id: rows.identifier(row, 0),
-        createdAt: rows.timestamp(row, 1),
-        lastUsedAt: rows.timestamp(row, 2),
-        expiresAt: rows.timestamp(row, 3),
-        address: rows.string(row, 4),
-        agent: rows.string(row, 5)
+    let rows = try await read(
+      SQL.listSessions,
+      ListedSession.parameters(
+        of: user,
+        idle: rules.lifetimes.idle,
+        after: cursor,
+        limit: limit
       )
-    }
+    )
+    return (0..<rows.count).map { ListedSession(rows, $0) }
   }
 
   /// Ends sessions of `holder`'s user; their tokens are refused from the next request on.
@@ -69,7 +90,7 @@ extension Accounts {
         guard found == [id] else { throw .notFound }
         event = .signedOut(id)
       case .allExcept(let kept):
-        guard !found.isEmpty else { return try await keep(receipts) }
+        guard !found.isEmpty else { return try await keep(receipts, about: holder.userID) }
         event = .sessionsRevoked(count: found.count, kept: kept)
       }
       let key = try key(of: user)
@@ -115,7 +136,7 @@ extension Accounts {
       source: source
     )
     _ = try await transaction(
-      [(SQL.endSessions, parameters)] + receipts.map(addReceipt),
+      [(SQL.endSessions, parameters)] + receipts.map { addReceipt($0, about: user.id) },
       then: new
     )
   }

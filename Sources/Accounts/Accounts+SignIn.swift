@@ -136,7 +136,11 @@ extension Accounts {
           _ = try await chains.append(event)
           return
         } catch .versionConflict {
-          user = try await self.user(user.id)
+          do throws(AccountsError) {
+            user = try await self.user(user.id)
+          } catch .erased {
+            return
+          }
         }
       }
       throw AccountsError.overloaded

@@ -11,7 +11,7 @@ extension Accounts {
   ) async throws(AccountsError) -> CurrentUser? {
     try await folds.begin()
     defer { folds.end() }
-    return try await fold(PastUser(of: id, at: moment)).map(CurrentUser.init)
+    return try await fold(PastUser(of: id, at: moment), of: id).map(CurrentUser.init)
   }
 
   /// What differs between two versions of a user, in either direction; nil where one of them
@@ -24,14 +24,17 @@ extension Accounts {
     try await folds.begin()
     defer { folds.end() }
     let first = PastUser(of: id, at: .version(min(old, new)))
-    guard let earlier = try await fold(first) else { return nil }
+    guard let earlier = try await fold(first, of: id) else { return nil }
     let second = PastUser(of: id, at: .version(max(old, new)), from: earlier)
-    guard let later = try await fold(second) else { return nil }
+    guard let later = try await fold(second, of: id) else { return nil }
     return old < new
       ? earlier.user.differences(to: later.user) : later.user.differences(to: earlier.user)
   }
 
-  private func fold(_ past: PastUser) async throws(AccountsError) -> CurrentUserRow? {
+  private func fold(
+    _ past: PastUser,
+    of id: UserID
+  ) async throws(AccountsError) -> CurrentUserRow? {
     var past = past
     while let (statement, parameters) = past.nextPage {
       let page = try await read(statement, parameters)
@@ -41,6 +44,7 @@ extension Accounts {
         throw AccountsError(error)
       }
     }
+    guard !past.isErased else { throw try await absence(of: id) }
     return past.isReached ? past.row : nil
   }
 }

@@ -42,7 +42,9 @@ extension Accounts {
         try decide(current, command, actor, precondition, source, receipt)
       }
       if let outcome {
-        if !outcome.hasChanged, let receipt { try await keep([receipt(outcome.user)]) }
+        if !outcome.hasChanged, let receipt {
+          try await keep([receipt(outcome.user)], about: user.id)
+        }
         return outcome.user
       }
       if let session = source.session {
@@ -101,17 +103,19 @@ extension Accounts {
   }
 
   /// Keeps the receipts of a command that carried no event.
-  func keep(_ receipts: [Receipt]) async throws(AccountsError) {
+  func keep(_ receipts: [Receipt], about user: UserID) async throws(AccountsError) {
     guard !receipts.isEmpty else { return }
-    _ = try await transaction(receipts.map(addReceipt))
+    _ = try await transaction(receipts.map { addReceipt($0, about: user) })
   }
 
-  /// The step that keeps a receipt.
-  func addReceipt(_ receipt: Receipt) -> (Statement, Parameters) {
+  /// The step that keeps a receipt whose answer tells about `user`; nothing is kept of one who has
+  /// been erased meanwhile.
+  func addReceipt(_ receipt: Receipt, about user: UserID?) -> (Statement, Parameters) {
     var parameters = Parameters()
     parameters.add(receipt.key)
     parameters.add(receipt.request)
     parameters.add(receipt.answer)
+    parameters.add(user)
     return (SQL.addReceipt, parameters)
   }
 

@@ -182,7 +182,7 @@ public final class Accounts: Sendable {
     var parameters = Parameters()
     parameters.add(id)
     let rows = try await read(SQL.loadUser, parameters)
-    guard rows.count == 1 else { throw .notFound }
+    guard rows.count == 1 else { throw try await absence(of: id) }
     return CurrentUser(rows, 0, from: 0)
   }
 

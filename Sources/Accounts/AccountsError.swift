@@ -17,6 +17,8 @@ public enum AccountsError: Error, Sendable {
   case preconditionFailed(CurrentUser)
   /// The thing named in the request doesn't exist.
   case notFound
+  /// The user was there, and has been erased.
+  case erased(Erasure)
   /// The profile has no such version.
   case noSuchVersion
   /// What is to be reverted is an event of this type, which can't be.

@@ -8,7 +8,7 @@ enum SQL {
       claim, addCredentials,
       startSession,
       changePassword, listSessions, findSessions, endSessions, touchSession, findReceipt,
-      addReceipt, forgetReceipts, forgetSessions,
+      addReceipt, forgetReceipts, forgetSessions, findErasure, EraseRequest.statement,
     ] + keys + [userByEmail, statistics]
 
   static let loadUserOfSession = Statement(
@@ -119,8 +119,10 @@ enum SQL {
   static let addReceipt = Statement(
     "add_receipt",
     """
-    insert into command_receipts (receipt_key, request_sha256, answer, created_at)
-      values ($1::bytea, $2::bytea, $3::bytea, statement_timestamp())
+    insert into command_receipts (receipt_key, request_sha256, answer, created_at, user_id)
+      select $1::bytea, $2::bytea, $3::bytea, statement_timestamp(), $4::uuid
+       where $4::uuid is null
+          or exists (select from current_users where user_id = $4::uuid for key share)
     """
   )
 

@@ -88,8 +88,12 @@ public struct RecordedEvent: Sendable {
   /// What happened, as the domain knows it.
   public func event() throws(EventReadingError) -> Event {
     // What a newer release wrote is told as that, whether it can be opened or not.
-    guard schema == 1, Event.Kind(rawValue: type) != nil else {
+    guard schema == 1, let kind = Event.Kind(rawValue: type) else {
       throw .coding(.unknown(type: type, schema: schema))
+    }
+    guard !isErased else {
+      guard kind == .userErased else { throw .coding(.erased(type: type)) }
+      return .userErased
     }
     if let unreadable { throw .sealed(reason: unreadable) }
     do throws(EventCodingError) {

@@ -22,14 +22,18 @@ public final class Gateway: Sendable {
     public let notaryHealth = NotaryHealth()
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
+    /// Called when somebody has been erased.
+    let erased: @Sendable () -> Void
 
     /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy`
-    /// whose `X-Forwarded-For` counts; `report` is told of defects.
+    /// whose `X-Forwarded-For` counts; `report` is told of defects; `erased` is called after each
+    /// erasure.
     public init(
       readiness: Readiness,
       tail: LogTail,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
       projectionDesk: ProjectionDesk? = nil,
+      erased: @escaping @Sendable () -> Void = {},
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
@@ -37,6 +41,7 @@ public final class Gateway: Sendable {
       self.tail = tail
       self.projectionHealth = projectionHealth
       self.projectionDesk = projectionDesk
+      self.erased = erased
       self.isTrustedProxy = isTrustedProxy
       self.report = report
     }
@@ -117,8 +122,16 @@ public final class Gateway: Sendable {
       throw problem
     }
     switch resource {
-    case .me: return try await method == "GET" ? fetch(request) : update(request, requestID)
-    case .user(let id): return try await fetch(request, id: id)
+    case .me:
+      switch method {
+      case "GET": return try await fetch(request)
+      case "PATCH": return try await update(request, requestID)
+      default: return try await eraseOwn(request, requestID)
+      }
+    case .user(let id):
+      return try await method == "GET"
+        ? fetch(request, id: id) : erase(request, requestID, id: id)
+    case .export(let id): return try await export(request, id: id)
     case .difference(let id): return try await difference(request, id: id)
     case .revert(let id, let version):
       return try await revert(version, request, requestID, id: id)

@@ -1,4 +1,5 @@
 import Accounts
+import Clocks
 import EventLog
 import HTTP
 import JSON
@@ -86,6 +87,13 @@ extension Problem {
   }
 
   static let notFound = Problem(404, "not-found", "There is nothing here.")
+
+  /// Whoever the id named has been erased; their history still has its tombstones.
+  static func erased(_ erasure: Erasure) -> Problem {
+    var problem = Problem(410, "user-erased", "The user has been erased.")
+    problem.members["erasedAt"] = .string(erasure.erasedAt.description)
+    return problem
+  }
 
   static let idempotencyKeyReused = Problem(
     422,
@@ -212,6 +220,7 @@ extension Problem {
       )
       headers = [("ETag", EntityTag.text(user.version))]
     case .notFound: self = .notFound
+    case .erased(let erasure): self = .erased(erasure)
     case .noSuchVersion: self = .noSuchVersion
     case .notRevertible(let type): self = .notRevertible(type)
     case .changedSince(let fields): self = .changedSince(fields)

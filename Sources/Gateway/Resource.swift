@@ -11,6 +11,8 @@ enum Resource {
   case revert(UserID?, Version)
   /// The proof of one version; nil: one's own.
   case proof(UserID?, Version)
+  /// All that is held about a user; nil: oneself.
+  case export(UserID?)
   case password
   case history
   case userHistory(UserID)
@@ -64,6 +66,7 @@ enum Resource {
     let id = UserID(String(parts[3]))
     guard id != nil || parts[3] == "me" else { return nil }
     if parts.count == 5, parts[4] == "diff" { return .difference(id) }
+    if parts.count == 5, parts[4] == "export" { return .export(id) }
     if parts.count == 5, parts[4] == "history" { return id.map { .userHistory($0) } }
     guard parts.count == 7, parts[4] == "history", let version = Version(digits: parts[5]) else {
       return nil
@@ -86,8 +89,9 @@ enum Resource {
     switch self {
     case .users: ["GET", "POST"]
     case .password, .revert: ["POST"]
-    case .me: ["GET", "PATCH"]
-    case .user, .difference, .proof, .history, .userHistory, .audit, .events, .statistics,
+    case .me: ["GET", "PATCH", "DELETE"]
+    case .user: ["GET", "DELETE"]
+    case .difference, .proof, .export, .history, .userHistory, .audit, .events, .statistics,
       .projections, .tree, .livez, .readyz:
       ["GET"]
     case .sessions: ["GET", "POST", "DELETE"]

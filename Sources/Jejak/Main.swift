@@ -22,8 +22,9 @@ enum Main {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
       AuditCommand.self,
-      UserCommand.self, APIKeyCommand.self, KeyCommand.self, CheckpointCommand.self,
-      VerifyProofCommand.self, DatabaseURLCommand.self, VersionCommand.self,
+      UserCommand.self, ErasureCommand.self, BackupCheckCommand.self, ScrubCommand.self,
+      APIKeyCommand.self, KeyCommand.self, CheckpointCommand.self, VerifyProofCommand.self,
+      DatabaseURLCommand.self, VersionCommand.self,
       HelpCommand.self,
     ]
   }

@@ -1,3 +1,4 @@
+import Clocks
 import EventLog
 import Postgres
 import Profiles
@@ -6,8 +7,12 @@ import Settings
 /// Finds the user whom a command's operand names.
 enum UserLookup {
   /// The user with this id or e-mail address.
+  ///
+  /// One who has been erased is still found by their id where `includesErased`, for what is left of
+  /// them; elsewhere it is said that they are.
   static func find(
     _ name: String,
+    includesErased: Bool = false,
     _ connection: borrowing BlockingConnection
   ) throws -> UserID {
     var parameters = Parameters()
@@ -18,6 +23,14 @@ enum UserLookup {
         parameters
       )
       if rows.count == 1 { return id }
+      let erasure = try connection.query(
+        "select erased_at from erasures where user_id = $1::uuid",
+        parameters
+      )
+      if erasure.count == 1 {
+        guard !includesErased else { return id }
+        throw CommandError("user \(id) was erased at \(erasure.timestamp(0, 0))")
+      }
     } else if let email = EmailAddress(name) {
       parameters.add(email.claimKey)
       let rows = try connection.query(

@@ -21,9 +21,9 @@ public protocol Projection: SendableMetatype {
   static var partitioning: Partitioning { get }
   /// Whether `apply` looks into payloads; elsewhere the events may be read without them.
   static var readsPayload: Bool { get }
-  /// An aggregate over the table that gives how many events it holds, as the log's length does;
-  /// nil where rows don't tell.
-  static var countedEvents: String? { get }
+  /// An expression over all rows of `table` that gives how many events it accounts for, as the log
+  /// up to `position` does; nil where rows don't tell.
+  static func countedEvents(in table: String, upTo position: Int64) -> String?
 
   /// The key of the row that an event belongs to, as its header tells; nil where it has no effect.
   static func key(of event: RecordedEvent) -> Key?
@@ -52,7 +52,7 @@ extension Projection {
   /// Most do.
   public static var readsPayload: Bool { true }
   /// Most don't tell.
-  public static var countedEvents: String? { nil }
+  public static func countedEvents(in table: String, upTo position: Int64) -> String? { nil }
   /// The columns of `events` that `apply` needs.
   public static var eventColumns: String {
     readsPayload ? RecordedEvent.columns : RecordedEvent.headerColumns

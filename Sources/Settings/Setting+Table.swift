@@ -75,6 +75,18 @@ extension Setting {
       assign(text.isEmpty ? nil : text, to: \.checkpointFile, of: &settings)
     },
     Setting(
+      "JEJAK_ERASURE_FILE",
+      "erasure-file",
+      "FILE",
+      .database,
+      expected: "a file",
+      help: "The list of who has been erased, kept outside the database for the day on which a "
+        + "backup is restored. Unless given: erasures.jsonl in the data directory, and none where "
+        + "the database is elsewhere."
+    ) { text, settings in
+      assign(text.isEmpty ? nil : text, to: \.erasureFile, of: &settings)
+    },
+    Setting(
       "JEJAK_LOOPS",
       "loops",
       "N",

@@ -17,6 +17,8 @@ public struct Settings: Equatable, Sendable {
   /// The file that keeps the last checkpoint; nil for the one in the data directory, where the
   /// database is the embedded one, and for none elsewhere.
   public internal(set) var checkpointFile: String?
+  /// The file of the list of erasures; nil for the usual place.
+  public internal(set) var erasureFile: String?
   /// How many event loops run; nil for one per core.
   public internal(set) var loops: Int?
   /// The file with the JSON Schema of the custom attributes; nil for the built-in one.

@@ -88,9 +88,12 @@ struct MediaTypeTests {
 @Suite("A resource")
 struct ResourceTests {
   @Test(arguments: [
-    ("/v1/users", "GET, POST, HEAD, OPTIONS"), ("/v1/users/me", "GET, PATCH, HEAD, OPTIONS"),
+    ("/v1/users", "GET, POST, HEAD, OPTIONS"),
+    ("/v1/users/me", "GET, PATCH, DELETE, HEAD, OPTIONS"),
     ("/v1/users/me/password", "POST, OPTIONS"), ("/v1/users/me/history", "GET, HEAD, OPTIONS"),
     ("/v1/sessions", "GET, POST, DELETE, HEAD, OPTIONS"), ("/v1/sessions/x", "DELETE, OPTIONS"),
+    ("/v1/users/me/export", "GET, HEAD, OPTIONS"),
+    ("/v1/users/01a22abc-86f0-7172-a247-47adcfe285ce", "GET, DELETE, HEAD, OPTIONS"),
     ("/livez", "GET, HEAD, OPTIONS"), ("/readyz", "GET, HEAD, OPTIONS"),
   ])
   func `says what can be done there`(path: String, allow: String) {

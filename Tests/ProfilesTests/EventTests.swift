@@ -15,7 +15,8 @@ struct EventTests {
     return updates + [
       .userRegistered(full, try commitment(1)), .userRegistered(try ada(""), nil),
       .emailChanged(old: old, new: new, isVerified: true), .passwordChanged(try commitment(2)),
-      .userSuspended, .userReinstated, .signedIn(session), .signInFailed, .signedOut(session),
+      .userSuspended, .userReinstated, .userErased, .signedIn(session), .signInFailed,
+      .signedOut(session),
       .sessionsRevoked(count: 3, kept: session), .sessionsRevoked(count: 1, kept: nil),
     ]
   }
@@ -65,7 +66,7 @@ struct EventTests {
     ("ProfileUpdated", #"{"changes":[{"field":"firstName","new":"x"}]}"#),
     ("PasswordChanged", #"{"commitment":"00"}"#), ("SignedIn", #"{"session":"x"}"#),
     ("EmailChanged", #"{"changes":[]}"#), ("SessionsRevoked", #"{"count":"1","kept":null}"#),
-    ("UserErased", "{}"),
+    ("UserForgotten", "{}"),
   ])
   func `is refused where it is corrupt or unknown`(type: String, payload: String) throws {
     let payload = try json(payload)

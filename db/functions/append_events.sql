@@ -119,10 +119,11 @@ begin
   end if;
 
   if array_remove(receipt_keys, null) <> '{}' then
-    insert into command_receipts (receipt_key, request_sha256, answer, created_at)
-      select r.receipt_key, r.request, r.answer, append_events.appended_at
-        from unnest(append_events.versions, receipt_keys, receipt_requests, receipt_answers)
-             as r (version, receipt_key, request, answer)
+    insert into command_receipts (receipt_key, request_sha256, answer, created_at, user_id)
+      select r.receipt_key, r.request, r.answer, append_events.appended_at, r.user_id
+        from unnest(users, append_events.versions, receipt_keys, receipt_requests,
+                    receipt_answers)
+             as r (user_id, version, receipt_key, request, answer)
        where r.version is not null and r.receipt_key is not null;
   end if;
 

@@ -28,8 +28,9 @@ extension Accounts {
         counts: [
           "registrations": rows.integer(row, 1), "updates": rows.integer(row, 2),
           "emailChanges": rows.integer(row, 3), "passwordChanges": rows.integer(row, 4),
-          "suspensions": rows.integer(row, 5), "signIns": rows.integer(row, 6),
-          "failedSignIns": rows.integer(row, 7), "events": rows.integer(row, 8),
+          "suspensions": rows.integer(row, 5), "erasures": rows.integer(row, 9),
+          "signIns": rows.integer(row, 6), "failedSignIns": rows.integer(row, 7),
+          "events": rows.integer(row, 8),
         ]
       )
     }
@@ -41,7 +42,7 @@ extension SQL {
     "statistics",
     """
     select day, registrations, updates, email_changes, password_changes, suspensions, sign_ins,
-           failed_sign_ins, events
+           failed_sign_ins, events, erasures
       from statistics where day between $1::date and $2::date order by day
     """
   )

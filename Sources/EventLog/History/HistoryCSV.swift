@@ -8,7 +8,7 @@ public enum HistoryCSV {
   private static let columns = [
     "position", "recordedAt", "user", "stream", "version", "type", "actorKind", "actorId",
     "actorName", "address", "agent", "session", "requestId", "traceId", "field", "old", "new",
-    "aboutSession", "count", "kept", "reverts",
+    "aboutSession", "count", "kept", "reverts", "erased",
   ]
 
   /// The line with the names of the columns.
@@ -21,7 +21,8 @@ public enum HistoryCSV {
   /// Appends the lines of `event`, which an operator with a key called `keyName` may have caused.
   ///
   /// Texts stand there as they are, other values as JSON, null as an empty cell. Of a field whose
-  /// values are not in the log, such as a password, there is the name alone.
+  /// values are not in the log, such as a password, there is the name alone, and so there is of all
+  /// fields of a user who has been erased.
   public static func write(_ event: RecordedEvent, keyName: String?, into output: inout [UInt8]) {
     // An event whose payload is gone or can't be read still has its header.
     let payload = (try? JSON.parse(event.payload))?.object
@@ -50,6 +51,7 @@ public enum HistoryCSV {
     func finish(_ line: CSVLine) {
       var line = line
       for name in ["session", "count", "kept", "reverts"] { line.add(payload?[name]) }
+      line.addAsIs(event.isErased ? "true" : "")
       line.write(into: &output)
     }
     for change in changes {

@@ -26,6 +26,9 @@ extension RecordedEvent {
   ///
   /// Of an event of sessions: `session` that began or ended, or `count` that ended and the one
   /// that was `kept`. Of a change that undoes another: the version that it `reverts`.
+  ///
+  /// Where the payload is gone there is a tombstone: what the header tells, with the names of the
+  /// fields, and `"erased":true`.
   public func writeHistoryEntry(for audience: Audience = .user, into entry: inout [UInt8]) {
     let payload = JSONMembers(of: payload[...])
     let source = (payload?["source"]).flatMap { JSONMembers(of: $0) }
@@ -63,8 +66,13 @@ extension RecordedEvent {
     entry += ",\"traceId\":".utf8
     write(traceID, into: &entry)
     entry += "},\"changes\":".utf8
-    // An unreadable payload is not one that changed nothing.
-    entry += payload?["changes"] ?? Self.null
+    if isErased {
+      writeNames(into: &entry)
+      entry += ",\"erased\":true".utf8
+    } else {
+      // An unreadable payload is not one that changed nothing.
+      entry += payload?["changes"] ?? Self.null
+    }
     for (name, value) in [
       ("session", payload?["session"]), ("count", payload?["count"]), ("kept", payload?["kept"]),
       ("reverts", payload?["reverts"]),
@@ -74,6 +82,17 @@ extension RecordedEvent {
       entry += value
     }
     entry += "}".utf8
+  }
+
+  /// The fields that changed, without their values.
+  private func writeNames(into entry: inout [UInt8]) {
+    entry += "[".utf8
+    for (index, name) in changed.enumerated() {
+      entry += (index == 0 ? "{\"field\":" : ",{\"field\":").utf8
+      JSON.write(name, into: &entry)
+      entry += ",\"old\":null,\"new\":null}".utf8
+    }
+    entry += "]".utf8
   }
 
   private static let null = Array("null".utf8)[...]

@@ -54,6 +54,7 @@ public struct LogSealing: ~Copyable {
     try session.script("vacuum (full, analyze) events")
     // What an earlier release may have appended meanwhile, while nobody can append more.
     try session.transaction { () throws -> Void in
+      try holdErasures()
       try session.script("select from log_head for update")
       while let (reached, count) = try sealHere(after: position) {
         (position, sealed) = (reached, sealed + count)
@@ -61,6 +62,12 @@ public struct LogSealing: ~Copyable {
       try session.script("update sealing set is_complete = true")
     }
     return .sealed(sealed)
+  }
+
+  /// Keeps people from being erased until the transaction ends: nothing that they left, no key and no
+  /// payload, may come back.
+  private func holdErasures() throws {
+    try session.script("lock table erasures in share mode")
   }
 
   private func head() throws -> Int64 {
@@ -85,7 +92,10 @@ public struct LogSealing: ~Copyable {
       )
       guard rows.count > 0 else { return }
       let users = (0..<rows.count).map { rows.identifier($0, 0, as: UserID.self) }
-      try session.transaction { () throws -> Void in try addKeys(users) }
+      try session.transaction { () throws -> Void in
+        try holdErasures()
+        try addKeys(users)
+      }
       last = users[users.count - 1]
     }
   }
@@ -102,7 +112,9 @@ public struct LogSealing: ~Copyable {
     try session.query(
       """
       insert into user_keys (user_id, master_key, wrapped_key)
-        select * from unnest($1::uuid[], $2::integer[], $3::bytea[]) on conflict do nothing
+        select * from unnest($1::uuid[], $2::integer[], $3::bytea[]) n (user_id)
+         where not exists (select from erasures e where e.user_id = n.user_id)
+        on conflict do nothing
       """,
       parameters
     )
@@ -112,6 +124,7 @@ public struct LogSealing: ~Copyable {
     try session.transaction { () throws -> (reached: Int64, count: Int64)? in
       // What a crash loses is sealed again; the end is waited for.
       try session.script("set local synchronous_commit = off")
+      try holdErasures()
       return try sealHere(after: position)
     }
   }

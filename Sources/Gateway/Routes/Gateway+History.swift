@@ -17,8 +17,19 @@ extension Gateway {
     let asked = try HistoryRequest(request)
     let list = try UserHistory(asked)
     let reader = try await self.operator(request, scope: .auditRead)
-    _ = try await self.user(user)
+    try await requireKnown(user)
     return try await history(request, asked, list, of: user, to: reader)
+  }
+
+  /// Of users who have been erased there are tombstones.
+  private func requireKnown(_ user: UserID) async throws(Problem) {
+    do throws(AccountsError) {
+      _ = try await accounts.user(user)
+    } catch .erased {
+      return
+    } catch {
+      throw Problem(error)
+    }
   }
 
   private func history(

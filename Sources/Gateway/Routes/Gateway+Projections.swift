@@ -207,6 +207,7 @@ extension Gateway {
     parameters.add(receipt.key)
     parameters.add(receipt.request)
     parameters.add(receipt.answer)
+    parameters.add(UserID?.none)
     try connection.query(Accounts.addingReceipt, parameters)
   }
 

@@ -82,6 +82,7 @@ extension Problem {
       switch Event.Kind(rawValue: type) {
       case .userRegistered: "Nothing was there before the registration."
       case .passwordChanged: "Former passwords are not kept; change the password instead."
+      case .userErased: "Nothing is left to go back to."
       case .emailChanged: "An address is changed with the password."
       default: "Only a change of names and attributes can be reverted."
       }

@@ -49,6 +49,8 @@ final class Service {
   private let signingKey: SigningKey
   /// The notary, from when the database is ready.
   private var signing: Signing?
+  /// Keeps the list of erasures, from when the database is ready, where there is a place for one.
+  private let erasures: ErasureKeeping
   /// The threads in which operators' requests about projections are carried out.
   private let deskPool: WorkerPool
 
@@ -100,6 +102,8 @@ final class Service {
       lifetimes: SessionLifetimes(idle: settings.sessionIdle, absolute: settings.sessionMax)
     )
     let eventLoops = try listener.sockets.map { _ in try EventLoop() }
+    let erasures = ErasureKeeping()
+    self.erasures = erasures
     tail = LogTail(loop: eventLoops[0], target: database.serviceTarget) { reason in
       logger.warning("database connection", ["reason": .string(reason)])
     }
@@ -112,6 +116,7 @@ final class Service {
         keyring: keyring,
         pool: deskPool
       ),
+      erased: { erasures.keeper?.wake() },
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])
@@ -176,6 +181,9 @@ final class Service {
     followers?.join()
     rebuilder?.join()
     signing?.join()
+    // After the last request: what it erased is listed.
+    erasures.keeper?.stop()
+    erasures.keeper?.join()
     deskPool.close()
   }
 
@@ -200,6 +208,7 @@ final class Service {
           migrate: settings.migrate,
           connections: loops.count * Connections.count + Chains.connectionCount
             + LogTail.connectionCount + Runner.connectionCount + Notary.connectionCount
+            + (settings.erasureListPath == nil ? 0 : ErasureKeeper.connectionCount)
         )
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         try openKeyring()
@@ -224,6 +233,18 @@ final class Service {
           health: shared.notaryHealth,
           logger: logger
         )
+        if let path = settings.erasureListPath {
+          let list = ErasureList(path: path)
+          erasures.keeper = try ErasureKeeper(
+            target: database.serviceTarget,
+            list: list,
+            logger: logger
+          )
+        } else {
+          logger.notice(
+            "no list of erasures is kept outside the database; set JEJAK_ERASURE_FILE"
+          )
+        }
         if !isAnnounced { announce() }
         logger.info("serving", ["address": .string(authority)])
         return true

@@ -6,6 +6,8 @@ public enum EventCodingError: Error, Hashable, Sendable {
   case unknown(type: String, schema: Int16)
   /// The payload lacks `member`, or has something else there: the log is corrupt.
   case invalid(type: String, member: String)
+  /// The payload is gone with its user: go by the header.
+  case erased(type: String)
 }
 
 extension EventCodingError: CustomStringConvertible {
@@ -15,6 +17,7 @@ extension EventCodingError: CustomStringConvertible {
     case .unknown(let type, let schema):
       "this release knows no event type '\(type)' (schema \(schema))"
     case .invalid(let type, ""): "the payload of \(type) is no JSON"
+    case .erased(let type): "the payload of \(type) is gone, since its user has been erased"
     case .invalid(let type, let member): "the payload of \(type) has no valid member '\(member)'"
     }
   }
@@ -42,6 +45,7 @@ extension Event {
       )
     case .userSuspended: self = .userSuspended
     case .userReinstated: self = .userReinstated
+    case .userErased: self = .userErased
     case .signedIn: self = .signedIn(try reader.session())
     case .signInFailed: self = .signInFailed
     case .signedOut: self = .signedOut(try reader.session())

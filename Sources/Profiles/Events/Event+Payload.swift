@@ -34,7 +34,7 @@ extension Event {
       return [Self.status(from: .active, to: .suspended)]
     case .userReinstated:
       return [Self.status(from: .suspended, to: .active)]
-    case .passwordChanged, .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
+    case .passwordChanged, .userErased, .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
       return []
     }
   }
@@ -71,7 +71,7 @@ extension Event {
     case .profileUpdated(_, let reverts?):
       members.append(.init(key: "reverts", value: .integer(Int64(reverts.rawValue))))
     case .userRegistered(_, nil), .profileUpdated(_, nil), .userSuspended, .userReinstated,
-      .signInFailed:
+      .userErased, .signInFailed:
       break
     }
     if let source { members.append(.init(key: "source", value: source)) }

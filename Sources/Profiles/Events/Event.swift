@@ -7,6 +7,8 @@ public enum Event: Hashable, Sendable {
   case passwordChanged(Commitment)
   case userSuspended
   case userReinstated
+  /// The last of a user's events, which carries nothing: all that was known of them is gone.
+  case userErased
   case signedIn(SessionID)
   case signInFailed
   case signedOut(SessionID)
@@ -32,7 +34,7 @@ public enum Event: Hashable, Sendable {
   public var stream: Stream {
     switch self {
     case .userRegistered, .profileUpdated, .emailChanged, .passwordChanged, .userSuspended,
-      .userReinstated:
+      .userReinstated, .userErased:
       .profile
     case .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
       .access
@@ -47,6 +49,7 @@ public enum Event: Hashable, Sendable {
     case passwordChanged = "PasswordChanged"
     case userSuspended = "UserSuspended"
     case userReinstated = "UserReinstated"
+    case userErased = "UserErased"
     case signedIn = "SignedIn"
     case signInFailed = "SignInFailed"
     case signedOut = "SignedOut"
@@ -62,6 +65,7 @@ public enum Event: Hashable, Sendable {
     case .passwordChanged: .passwordChanged
     case .userSuspended: .userSuspended
     case .userReinstated: .userReinstated
+    case .userErased: .userErased
     case .signedIn: .signedIn
     case .signInFailed: .signInFailed
     case .signedOut: .signedOut

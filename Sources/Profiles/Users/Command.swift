@@ -12,6 +12,8 @@ public enum Command: Sendable {
   case suspend
   /// Let the person sign in again.
   case reinstate
+  /// Let nothing be left that was known of the person.
+  case erase
   /// Open a session: the password was right.
   case signIn(SessionID)
   /// Count a try: the password was wrong.

@@ -12,13 +12,16 @@ extension User {
     version = Version.zero.next
   }
 
-  /// The user that `events`, in their order, add up to; nil where they begin with no registration.
+  /// The user that `events`, in their order, add up to; nil where they begin with no registration,
+  /// and where they end with an erasure.
   public static func fold(id: UserID, _ events: some Sequence<Event>) -> User? {
     var user: User?
     for event in events {
       if user == nil {
         user = User(id: id, first: event)
         guard user != nil else { return nil }
+      } else if event == .userErased {
+        return nil
       } else {
         user?.apply(event)
       }
@@ -27,6 +30,8 @@ extension User {
   }
 
   /// Lets `event`, which has happened, hold; its stream's version goes up by one.
+  ///
+  /// After `userErased` there is no user any more: whoever keeps one lets go of it.
   public mutating func apply(_ event: Event) {
     switch event.stream {
     case .profile: version = version.next
@@ -47,7 +52,7 @@ extension User {
       status = .suspended
     case .userReinstated:
       status = .active
-    case .passwordChanged, .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
+    case .passwordChanged, .userErased, .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
       break
     }
   }

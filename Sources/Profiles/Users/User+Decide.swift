@@ -29,6 +29,8 @@ extension User {
       return status == .suspended ? [] : [.userSuspended]
     case .reinstate:
       return status == .active ? [] : [.userReinstated]
+    case .erase:
+      return [.userErased]
     case .signIn(let session):
       try requireActive()
       return [.signedIn(session)]

@@ -15,11 +15,16 @@ public struct CurrentUserRow: Sendable {
   /// When the profile last changed.
   public private(set) var updatedAt: Timestamp
 
-  /// The row after `recorded`, on top of the row before it; nil before the first event.
+  /// The row after `recorded`, on top of the row before it; nil for a user who has been erased, to
+  /// whom each event without its payload belongs.
   public static func apply(
     _ recorded: RecordedEvent,
     to row: CurrentUserRow?
-  ) throws(ProjectionError) -> CurrentUserRow {
+  ) throws(ProjectionError) -> CurrentUserRow? {
+    guard !recorded.isErased else {
+      _ = try recorded.knownKind()
+      return nil
+    }
     let event = try recorded.readable()
     guard var row else {
       guard let user = User(id: recorded.user, first: event) else {

@@ -25,6 +25,8 @@ public struct PastUser: Sendable {
   private let user: UserID
   private let moment: Moment
   private var isComplete: Bool
+  /// Whether the user has been erased: then there is no moment at which anything is known of them.
+  public private(set) var isErased = false
 
   /// The user at `moment`, folded on from an `earlier` row where there is one.
   public init(of user: UserID, at moment: Moment, from earlier: CurrentUserRow? = nil) {
@@ -53,6 +55,10 @@ public struct PastUser: Sendable {
     var reader = EventReader(keyring)
     for index in 0..<page.count {
       let event = reader.event(page, index)
+      guard !event.isErased else {
+        (row, isErased, isComplete) = (nil, true, true)
+        return
+      }
       if case .instant(let instant) = moment, event.recordedAt > instant {
         isComplete = true
         return

@@ -19,7 +19,7 @@ public enum Directory: TableProjection {
   public static func key(of event: RecordedEvent) -> UserID? {
     guard event.schema == 1, let kind = Event.Kind(rawValue: event.type) else { return event.user }
     switch kind {
-    case .userRegistered, .emailChanged, .userSuspended, .userReinstated:
+    case .userRegistered, .emailChanged, .userSuspended, .userReinstated, .userErased:
       return event.user
     case .profileUpdated:
       let isNamed = event.changed.contains { $0 == "firstName" || $0 == "lastName" }
@@ -29,11 +29,16 @@ public enum Directory: TableProjection {
     }
   }
 
-  /// The entry with the names, address and status that `recorded` leaves.
+  /// The entry with the names, address and status that `recorded` leaves; nil for a user who has been
+  /// erased, to whom each event without its payload belongs.
   public static func apply(
     _ recorded: RecordedEvent,
     to row: DirectoryEntry?
   ) throws(ProjectionError) -> DirectoryEntry? {
+    guard !recorded.isErased else {
+      _ = try recorded.knownKind()
+      return nil
+    }
     let event = try recorded.readable()
     if case .userRegistered(let registration, _) = event {
       return DirectoryEntry(
@@ -61,7 +66,7 @@ public enum Directory: TableProjection {
     case .emailChanged(_, let new, _): row.email = new.text
     case .userSuspended: row.status = .suspended
     case .userReinstated: row.status = .active
-    case .userRegistered, .passwordChanged, .signedIn, .signInFailed, .signedOut,
+    case .userRegistered, .passwordChanged, .userErased, .signedIn, .signInFailed, .signedOut,
       .sessionsRevoked:
       break
     }

@@ -26,7 +26,10 @@ struct Comparison<P: Projection>: ~Copyable {
         condition = """
           true\(range.userCondition(key)) and \(key) not in (
             select user_id from events
-             where position > \(first) and position <= \(last)\(users))
+             where position > \(first) and position <= \(last)\(users)
+            union all
+            -- Their rows go before the tables come to the event.
+            select user_id from erasures where position > \(first)\(users))
           """
       case .byEvent:
         let end = min(range.lastPosition ?? .max, first)

@@ -48,6 +48,21 @@ enum LogStep<P: Projection> {
     try P.fold(EventReader.events(events, keyring), into: table, connection)
   }
 
+  /// Removes from the table of a kind, which holds the events up to `held`, whoever was erased since,
+  /// and keeps others from being erased until the transaction ends.
+  static func forgetErased(
+    in kind: String,
+    held: Int64,
+    _ connection: borrowing BlockingConnection
+  ) throws {
+    guard P.partitioning == .byUser else { return }
+    var parameters = Parameters()
+    parameters.add(P.name)
+    parameters.add(kind)
+    parameters.add(held)
+    try connection.query("select forget_erased($1::text, $2::text, $3::bigint)", parameters)
+  }
+
   /// Folds anew, from their first event, the users who have events after `position` up to `last`.
   static func foldUsers(
     after position: Int64,
@@ -76,6 +91,7 @@ enum LogStep<P: Projection> {
       guard let key = P.key(of: event) else { continue }
       rows.updateValue(try P.apply(event, to: rows[key] ?? nil), forKey: key)
     }
-    try P.write(rows, to: table, connection)
+    // Who has been erased has no row there any more.
+    try P.write(rows.filter { $0.value != nil }, to: table, connection)
   }
 }

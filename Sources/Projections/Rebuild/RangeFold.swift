@@ -38,6 +38,7 @@ struct RangeFold<P: Projection>: ~Copyable {
         let rows =
           P.partitioning == .inSequence
           ? try foldInSequence(range, &events) : try foldApart(range, &events)
+        try LogStep<P>.forgetErased(in: "rebuild", held: snapshot, writer)
         try finish(range, events: events, rows: rows)
       }
     } catch {

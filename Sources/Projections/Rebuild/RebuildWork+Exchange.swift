@@ -46,12 +46,13 @@ extension RebuildWork {
   private func exchangeNow() throws {
     var begin = Instant.now()
     try session.transaction { () throws -> Void in
+      let rowsBefore = try rowsMade()
+      try LogStep<P>.forgetErased(in: "rebuild", held: rebuild.caughtUp ?? 0, session)
       try RebuildLease.check(rebuild, connect, exclusive: true, session)
       begin = Instant.now()
       let live = try ExchangeLocks.take(P.self, session)
       var position = rebuild.caughtUp ?? 0
       let last = try live ?? head()
-      let rowsBefore = try rowsMade()
       while position < last {
         position = try LogStep<P>.run(
           after: position,

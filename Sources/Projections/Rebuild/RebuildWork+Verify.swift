@@ -25,11 +25,13 @@ extension RebuildWork {
 
   /// What must hold of any right table, without folding anything.
   private mutating func count() throws {
-    let counted = P.countedEvents.map { "coalesce(\($0), 0)::bigint" } ?? "null::bigint"
+    let caughtUp = rebuild.caughtUp ?? 0
+    let counted =
+      P.countedEvents(in: shadow, upTo: caughtUp).map { "coalesce(\($0), 0)::bigint" }
+      ?? "null::bigint"
     let facts = try session.query(
       "select count(*), \(counted), pg_total_relation_size('\(shadow)') from \(shadow)"
     )
-    let caughtUp = rebuild.caughtUp ?? 0
     if !facts.isNull(0, 1), facts.integer(0, 1) != caughtUp {
       throw ProjectionError.incomplete(
         "the new table holds \(facts.integer(0, 1, as: Int64.self)) events of \(caughtUp)"

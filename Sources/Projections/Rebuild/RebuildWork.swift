@@ -133,8 +133,10 @@ struct RebuildWork<P: Projection>: ~Copyable {
       try control.goOn()
       let before = position
       position = try session.transaction { () throws -> Int64 in
-        try RebuildLease.check(rebuild, connect, exclusive: true, session)
         let rowsBefore = try rowsMade()
+        // Before any row is locked that an erasure or the lease may wait for.
+        try LogStep<P>.forgetErased(in: "rebuild", held: before, session)
+        try RebuildLease.check(rebuild, connect, exclusive: true, session)
         let reached = try LogStep<P>.run(
           after: before,
           upTo: last,

@@ -91,6 +91,7 @@ public struct Rollback: ~Copyable {
       let last = try head()
       guard last - position > Self.finalRoundLimit else { return }
       try session.transaction { () throws -> Void in
+        try LogStep<P>.forgetErased(in: "previous", held: position, session)
         let reached = try step(P.self, after: position, upTo: last)
         var parameters = Parameters()
         parameters.add(P.name)
@@ -125,6 +126,9 @@ public struct Rollback: ~Copyable {
   ) throws -> Report {
     var begin = Instant.now()
     let (held, revision) = try session.transaction { () throws -> (Int64, Int32) in
+      if let position = try previous(P.self)?.position {
+        try LogStep<P>.forgetErased(in: "previous", held: position, session)
+      }
       begin = Instant.now()
       let live = try ExchangeLocks.take(P.self, session)
       guard let kept = try previous(P.self) else {

@@ -4,8 +4,8 @@ import Postgres
 
 /// A stretch of the log, read once for all followers that stand at the same place.
 ///
-/// Events never change, and what is committed has no hole, so it doesn't matter in which
-/// transaction they were read.
+/// Events never change but by erasures, and what is committed has no hole, so it doesn't matter in
+/// which transaction they were read, unless somebody has been erased since.
 struct LogStretch {
   /// The log lacks an event between two others.
   struct Hole: Error {
@@ -18,6 +18,8 @@ struct LogStretch {
   private let byteLimit: Int64
   private var events: [RecordedEvent] = []
   private let keyring: Keyring
+  /// The last erasure when they were read.
+  private var lastErasure: Int64 = 0
 
   init(_ pace: RunnerPace, _ keyring: Keyring) {
     self.keyring = keyring
@@ -26,12 +28,17 @@ struct LogStretch {
   }
 
   /// The events after `position`, at most `count`; empty where there is none yet.
+  ///
+  /// With `isFresh` their payloads are as they are now, even if the events were read before.
   mutating func events(
     after position: Position,
     count: Int,
+    isFresh: Bool,
     _ connection: borrowing BlockingConnection
   ) throws -> ArraySlice<RecordedEvent> {
-    if !holdsNext(position) { try read(after: position, connection) }
+    var isHeld = holdsNext(position)
+    if isHeld, isFresh { isHeld = try Self.findLastErasure(connection) == lastErasure }
+    if !isHeld { try read(after: position, connection) }
     guard let first = events.first else { return [] }
     let start = Int(position.rawValue + 1 - first.position.rawValue)
     return events[start...].prefix(count)
@@ -39,6 +46,10 @@ struct LogStretch {
 
   /// Lets go of what is held.
   mutating func clear() { events = [] }
+
+  private static func findLastErasure(_ connection: borrowing BlockingConnection) throws -> Int64 {
+    try connection.query("select coalesce(max(position), 0) from erasures").integer(0, 0)
+  }
 
   private func holdsNext(_ position: Position) -> Bool {
     guard let first = events.first, let last = events.last else { return false }
@@ -49,6 +60,7 @@ struct LogStretch {
     after position: Position,
     _ connection: borrowing BlockingConnection
   ) throws {
+    lastErasure = try Self.findLastErasure(connection)
     var parameters = Parameters()
     parameters.add(position.rawValue)
     parameters.add(Int64(limit))

@@ -50,7 +50,13 @@ extension Projection {
       guard !wasStopped || retrying else { return .stopped }
       var tried = 1
       do {
-        let events = try page.events(after: position, count: wasStopped ? 1 : count, connection)
+        // Who writes a value holds the projection's row, which an erasure waits for.
+        let events = try page.events(
+          after: position,
+          count: wasStopped ? 1 : count,
+          isFresh: readsPayload,
+          connection
+        )
         guard let last = events.last else { return .upToDate }
         tried = events.count
         try fold(events, into: Self.name, connection)

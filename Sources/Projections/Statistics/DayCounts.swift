@@ -14,6 +14,8 @@ public struct DayCounts: Hashable, Sendable {
   public internal(set) var passwordChanges: Int64 = 0
   /// Users who were suspended.
   public internal(set) var suspensions: Int64 = 0
+  /// Users who were erased.
+  public internal(set) var erasures: Int64 = 0
   /// Sessions that began.
   public internal(set) var signIns: Int64 = 0
   /// Wrong passwords.

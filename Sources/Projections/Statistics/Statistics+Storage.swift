@@ -7,14 +7,14 @@ extension Statistics {
     [StoredColumn("day", "date")]
     + [
       "registrations", "updates", "email_changes", "password_changes", "suspensions", "sign_ins",
-      "failed_sign_ins", "events",
+      "failed_sign_ins", "events", "erasures",
     ].map { StoredColumn($0, "bigint") }
 
   /// The counters in the order of their columns.
   private static var counters: [WritableKeyPath<DayCounts, Int64>] {
     [
       \.registrations, \.updates, \.emailChanges, \.passwordChanges, \.suspensions, \.signIns,
-      \.failedSignIns, \.events,
+      \.failedSignIns, \.events, \.erasures,
     ]
   }
 

@@ -33,6 +33,7 @@ public enum Statistics: TableProjection {
     case .emailChanged: row.emailChanges += 1
     case .passwordChanged: row.passwordChanges += 1
     case .userSuspended: row.suspensions += 1
+    case .userErased: row.erasures += 1
     case .signedIn: row.signIns += 1
     case .signInFailed: row.failedSignIns += 1
     case .userReinstated, .signedOut, .sessionsRevoked: break

@@ -56,9 +56,16 @@ def check_log(rows, database):
 
 
 def fold(rows):
-    """Read model from events alone: per user versions, instants and the document."""
+    """Read model from events alone: per user versions, instants and the document.
+
+    Whoever has been erased has no row, and payloads tell nothing of them.
+    """
     users = {}
+    erased = {row[1] for row in rows if row[4] == "UserErased"}
     for _, user, stream, version, kind, recorded_at, payload in rows:
+        if user in erased:
+            assert payload == {}, user
+            continue
         if kind == "UserRegistered":
             users[user] = new_user(user, recorded_at)
         state = users[user]

@@ -26,7 +26,9 @@ enum AuditCommand: Command {
       )
       let keyring = try database.keyring()
       var query = AuditQuery(stream: options.stream, filter: options.filter, order: options.order)
-      query.user = try arguments["user"].map { try UserLookup.find($0, connection) }
+      query.user = try arguments["user"].map {
+        try UserLookup.find($0, includesErased: true, connection)
+      }
       let range = AuditQuery.Range(
         try connection.query(AuditQuery.rangeStatement.sql, query.rangeParameters)
       )

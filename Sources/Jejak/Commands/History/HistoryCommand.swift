@@ -24,7 +24,11 @@ enum HistoryCommand: Command {
         applicationName: "jejak history"
       )
       let keyring = try database.keyring()
-      let user = try UserLookup.find(arguments.operands[0], connection)
+      let user = try UserLookup.find(
+        arguments.operands[0],
+        includesErased: true,
+        connection
+      )
       let head = Position(
         try connection.query(LogPage.headStatement.sql).integer(0, 0)
       )

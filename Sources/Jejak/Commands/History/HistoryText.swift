@@ -22,6 +22,7 @@ enum HistoryText {
     for name in ["session", "count", "kept", "reverts"] {
       if let value = members[name] { lines.append("    \(name): \(text(value))") }
     }
+    if let erased = members["erased"] { lines.append("    erased: \(text(erased))") }
     for change in members["changes"]?.array ?? [] {
       let change = change.object ?? [:]
       lines.append(

@@ -6,40 +6,11 @@ import Profiles
 import Projections
 import Settings
 
-/// The command `jejak user show USER`.
-enum UserCommand: Command {
-  static let names = ["user"]
-  static let syntax = CommandSyntax(
-    usage: "jejak user show USER [--version N | --at INSTANT] [--json]",
-    summary: "Prints a user as they are, or as they were at a version or an instant.\n"
-      + "USER is an id or an e-mail address.",
-    options: [
-      CommandOption("version", "N", help: "As when this version was the present one."),
-      CommandOption(
-        "at",
-        "INSTANT",
-        help:
-          "As it was at this instant, such as 2026-11-30T10:00:00Z, or when this day began (UTC)."
-      ),
-      CommandOption("json", help: "Print the JSON document that the HTTP interface gives."),
-    ] + Settings.databaseOptions,
-    operands: 1...2
-  )
-
+/// The verb `show` of `jejak user`.
+enum UserShow {
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
-    let verb = arguments.operands[0]
-    guard verb == "show" else {
-      throw UsageError("unknown verb '\(verb)'; usage: \(syntax.usage)")
-    }
-    guard arguments.operands.count == 2 else {
-      throw UsageError("missing argument; usage: \(syntax.usage)")
-    }
     let moment = try moment(arguments)
-    let document = try Database.withReady(Settings(arguments)) { database in
-      let connection = try BlockingConnection(
-        target: database.target,
-        applicationName: "jejak user"
-      )
+    let document = try UserCommand.with(arguments) { database, connection in
       let user = try UserLookup.find(arguments.operands[1], connection)
       guard let moment else { return try present(user, connection) }
       return try past(user, at: moment, database.keyring(), connection)
@@ -80,6 +51,7 @@ enum UserCommand: Command {
     while let (statement, parameters) = past.nextPage {
       try past.add(connection.query(statement.sql, parameters), keyring)
     }
+    guard !past.isErased else { throw CommandError("user \(user) has been erased") }
     guard past.isReached, let row = past.row else {
       switch moment {
       case .version(let version): throw CommandError("user \(user) has no version \(version)")
