@@ -31,8 +31,9 @@ with payloads as (
       || '{"field":"attributes.dateOfBirth","old":null,"new":"1990-12-10"},'
       || '{"field":"attributes.height","old":null,"new":165.5},'
       || '{"field":"attributes.isMarried","old":null,"new":true},'
-      || '{"field":"attributes.weight","old":null,"new":60}],"source":{}}', 'UTF8') as payload
-    from people)
+      || '{"field":"attributes.weight","old":null,"new":60}],"commitment":"'
+      || encode(commitment, 'hex') || '","source":{}}', 'UTF8') as payload
+    from people, (select commitment from credentials limit 1) of_all)
 insert into events (position, recorded_at, user_id, event_id, version, stream, schema, actor_kind,
                     type, changed, payload, payload_sha256)
   select n, at, user_id, md5('event ' || n)::uuid, 1, 1, 1, 3, 'UserRegistered',

@@ -39,6 +39,7 @@ struct ServiceRoleTests {
     "delete from erasures",
     "update events set payload = null",
     "delete from log_head",
+    "update log_head set singleton = true",
     "insert into log_head default values",
     "update migrations set digest = ''",
     "create role other",

@@ -60,77 +60,38 @@ public struct CurrentUsersVerify: ~Copyable {
       """
       set local cursor_tuple_fraction = 1;
       declare log no scroll cursor for
-        select \(RecordedEvent.columns) from events order by \(KeyFold<CurrentUsers>.order)
+        select \(RecordedEvent.columns) from events order by \(CurrentUsersFold.order)
       """
     )
-    var live = try TableCursor(table, fetchSize: Self.fetchSize)
+    var comparison = try CurrentUsersComparison(nil, table)
     var users: Int64 = 0
     var differences: Int64 = 0
     var different: [UserID] = []
-    func note(_ user: UserID) {
+    func note(_ user: UserID, _: CurrentUsersComparison.Difference) {
       differences += 1
       if different.count < Self.namedLimit { different.append(user) }
     }
     func check(_ row: CurrentUserRow) throws {
       users += 1
-      while let id = live.user, id < row.user.id {
-        note(id)
-        try live.advance(table)
-      }
-      guard live.user == row.user.id else { return note(row.user.id) }
-      if !live.equals(row) { note(row.user.id) }
-      try live.advance(table)
+      try comparison.compare(row, table, note)
     }
-    var fold = KeyFold<CurrentUsers>(keyring)
+    var fold = CurrentUsersFold(keyring)
+    var reader = EventReader(keyring)
     var done: Int64 = 0
     while true {
       let rows = try log.query("fetch forward \(Self.fetchSize) from log")
       guard rows.count > 0 else { break }
-      try fold.add(rows, check)
+      for index in 0..<rows.count { try fold.add(reader.event(rows, index), check) }
       done += Int64(rows.count)
       progress(done, total)
     }
-    try fold.finish(check)
-    while let id = live.user {
-      note(id)
-      try live.advance(table)
-    }
+    if let last = try fold.finish() { try check(last) }
+    try comparison.finish(table, note)
     return Report(
       position: Position(total),
       users: users,
       different: different,
       differences: differences
     )
-  }
-}
-
-/// The rows of the table in the order of their users.
-private struct TableCursor {
-  private let fetchSize: Int
-  private var rows: Rows
-  private var index = 0
-
-  init(_ connection: borrowing BlockingConnection, fetchSize: Int) throws {
-    self.fetchSize = fetchSize
-    try connection.script(
-      """
-      set local cursor_tuple_fraction = 1;
-      declare live no scroll cursor for
-        select \(CurrentUsers.columns) from current_users order by user_id
-      """
-    )
-    rows = try connection.query("fetch forward \(fetchSize) from live")
-  }
-
-  /// The user of the present row; nil after the last.
-  var user: UserID? { index < rows.count ? rows.identifier(index, 0) : nil }
-
-  func equals(_ row: CurrentUserRow) -> Bool { row.equals(rows, index) }
-
-  mutating func advance(_ connection: borrowing BlockingConnection) throws {
-    index += 1
-    guard index == rows.count else { return }
-    rows = try connection.query("fetch forward \(fetchSize) from live")
-    index = 0
   }
 }

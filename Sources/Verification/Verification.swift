@@ -1,0 +1,141 @@
+import EventLog
+public import Keys
+public import MerkleTree
+import Postgres
+import Projections
+import Synchronization
+
+/// Holds the log, and all that stands beside it, against itself: everything that can be known without
+/// trusting the database, in one snapshot, while the service goes on.
+public struct Verification: Sendable {
+  /// A part of the work, as progress names it.
+  public enum Part: String, Sendable {
+    /// The events in their order, and the tree over them.
+    case positions
+    /// The events of each user, and what is stored for them.
+    case users
+  }
+
+  /// Events of a range of users, about.
+  private static let eventsPerRange: Int64 = 50_000
+  /// Ranges for each worker, so that all end at about the same time.
+  private static let rangesPerWorker: Int64 = 4
+
+  private let target: String
+  private let keyring: Keyring
+  private let workers: Int
+  /// The public key that the log should be signed with; nil for the one that the database names.
+  public var key: NoteVerifier?
+  /// Checkpoints that were kept outside the database, before it is looked at.
+  public var outside: [OutsideCheckpoint] = []
+
+  /// A verification of the log that libpq finds by `target`, and whose payloads `keyring` opens, by
+  /// so many threads.
+  public init(target: String, keyring: Keyring, workers: Int) {
+    self.target = target
+    self.keyring = keyring
+    self.workers = workers
+  }
+
+  /// Verifies; `progress` is told in the calling thread how many events of a part are done.
+  public func run(
+    progress: (_ part: Part, _ done: Int64, _ total: Int64) -> Void
+  ) throws -> VerificationReport {
+    try Snapshot.take(of: target) { snapshot, connection in
+      let findings = Findings()
+      let tree = try StoredTree(connection)
+      try checkSignatures(tree, snapshot, connection, findings)
+      try checkPositions(tree, snapshot, connection, findings) {
+        progress(.positions, $0, snapshot.length)
+      }
+      let users = try checkUsers(snapshot, connection, findings) {
+        progress(.users, $0, snapshot.length)
+      }
+      let (count, first) = findings.all
+      return VerificationReport(
+        position: Position(snapshot.head),
+        treeSize: tree.size,
+        key: tree.origins.last?.verifier,
+        users: users,
+        findings: count,
+        first: first
+      )
+    }
+  }
+
+  /// Checks what was signed, but for the roots that lie within the tree.
+  private func checkSignatures(
+    _ tree: StoredTree,
+    _ snapshot: Snapshot,
+    _ connection: borrowing BlockingConnection,
+    _ findings: Findings
+  ) throws {
+    if let key, let origin = tree.origins.last, origin.verifier != key {
+      findings.note(.key, .keyDiffers(origin.verifier?.name))
+    }
+    for origin in tree.origins.dropLast() { try SignedRoot.check(origin, connection, findings) }
+    if let origin = tree.origins.last {
+      let ahead = try connection.query(
+        """
+        select size from checkpoints
+         where origin = \(origin.number) and size > \(tree.size) order by size
+        """
+      )
+      for row in 0..<ahead.count {
+        findings.note(.checkpoint(ahead.integer(row, 0)), .checkpointIsAhead(tree: tree.size))
+      }
+    }
+    for checkpoint in outside {
+      try checkpoint.check(tree, head: snapshot.head, trusted: key, connection, findings)
+    }
+  }
+
+  private func checkPositions(
+    _ tree: StoredTree,
+    _ snapshot: Snapshot,
+    _ connection: borrowing BlockingConnection,
+    _ findings: Findings,
+    progress: (Int64) -> Void
+  ) throws {
+    try tree.check(connection, findings)
+    let length = max(snapshot.length, tree.size)
+    try Workers.run(Stretch.plan(length: length, tree), count: workers, progress: progress) {
+      work in
+      let check = try PositionCheck(snapshot, tree, findings)
+      while let stretch = work.next() { try check.run(stretch, count: work.count) }
+    }
+    // There are only as many events as positions, so these were moved out of their place.
+    let beyond = try connection.query(
+      """
+      select position from events where position > \(length) or position < 1 order by position
+       limit \(Findings.namedLimit)
+      """
+    )
+    for row in 0..<beyond.count {
+      findings.note(.position(Position(beyond.integer(row, 0))), .positionIsBeyond)
+    }
+  }
+
+  /// Gives how many users there are.
+  private func checkUsers(
+    _ snapshot: Snapshot,
+    _ connection: borrowing BlockingConnection,
+    _ findings: Findings,
+    progress: (Int64) -> Void
+  ) throws -> Int64 {
+    let ranges = try UserRange.plan(
+      length: snapshot.length,
+      count: max(snapshot.length / Self.eventsPerRange, Int64(workers) * Self.rangesPerWorker),
+      connection
+    )
+    let users = Mutex<Int64>(0)
+    try Workers.run(ranges, count: workers, progress: progress) { [keyring] work in
+      let check = try UserCheck(snapshot, keyring, findings)
+      while let range = work.next() {
+        let count = try check.run(range, count: work.count)
+        users.withLock { $0 += count }
+      }
+    }
+    return users.withLock { $0 }
+  }
+}
