@@ -93,7 +93,8 @@ let package = Package(
     .target(
       name: "EventLog",
       dependencies: [
-        "CSV", "Clocks", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles", "Sodium",
+        "CSV", "Clocks", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles",
+        "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -118,6 +119,14 @@ let package = Package(
     .target(
       name: "Projections",
       dependencies: ["Clocks", "EventLog", "EventLoop", "JSON", "Keys", "Postgres", "Profiles"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "Verification",
+      dependencies: [
+        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles",
+        "Projections", "Sodium",
+      ],
       swiftSettings: settings
     ),
     .target(
@@ -148,7 +157,7 @@ let package = Package(
       dependencies: [
         "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
         "JSON", "Keys", "Logging", "MerkleTree", "Migrations", "Network", "Notary", "Postgres",
-        "Profiles", "Projections", "Settings", "Sodium",
+        "Profiles", "Projections", "Settings", "Sodium", "Verification",
       ],
       swiftSettings: settings
     ),

@@ -116,6 +116,18 @@ class Service:
         subprocess.run([BINARY, "migrate", "--data-dir", self.data], capture_output=True, check=True)
         self.sql("vacuum analyze events, user_keys")
 
+    def begin_tree(self):
+        """Lets the log be signed anew, since what was signed was taken away, and waits for that."""
+        self.stop()
+        subprocess.run([BINARY, "checkpoint", "new-origin", "--yes", "--data-dir", self.data],
+                       capture_output=True, check=True)
+        self.start()
+        while self.sql("select coalesce(max(size), 0) = (select max(position) from events)"
+                       " from checkpoints natural join (select max(origin) as origin"
+                       " from log_origins) last") != "t":
+            time.sleep(0.5)
+        self.sql("vacuum analyze tree_tiles")
+
     def follow(self):
         """Brings the followers up to date, so that they don't do it beside a measurement."""
         for name in ("audit_entries", "directory", "statistics"):
@@ -382,6 +394,58 @@ def kill_rebuild(service):
     print(f"bench: killed after {moment:.1f} s, {done}", file=sys.stderr)
 
 
+def verify(service, seconds):
+    """Events a second that `jejak verify` verifies, beside one core that does nothing but hash them.
+
+    The baseline is libsodium's SHA-256 of each message that has to be hashed for an event: its
+    payload, its details, its leaf, and a node of the tree.
+    """
+    with grown(LARGE_LOG // 5, rounds=3) as other:
+        other.begin_tree()
+        messages = hashed_messages(other)
+        return compare(lambda: verified(other), lambda: bare_sha256(messages), "events/s")
+
+
+def verified(service):
+    began = time.monotonic()
+    result = subprocess.run([BINARY, "verify", "--json", "--data-dir", service.data],
+                            capture_output=True, text=True)
+    report = json.loads(result.stdout)
+    if result.returncode != 0 or report["tree"] != report["position"]:
+        sys.exit(f"bench: {result.stdout}{result.stderr}")
+    return {"rate": report["position"] / (time.monotonic() - began)}
+
+
+# Events that the baseline of verify hashes, again and again.
+HASHED_EVENTS = 50_000
+
+
+def hashed_messages(service):
+    """For some events in their order, what has to be hashed of each: bytes of the true lengths."""
+    lines = service.sql(
+        "select octet_length(payload), 16 + octet_length(type)"
+        " + coalesce(octet_length(request_id), 0) + coalesce(octet_length(trace_id), 0)"
+        " + (select coalesce(sum(4 + octet_length(name)), 0) from unnest(changed) name)"
+        f" from events order by position desc limit {HASHED_EVENTS}").split()
+    # A leaf is an entry of 137 bytes behind one, a node two hashes behind one.
+    return [os.urandom(size) for line in lines
+            for size in (*map(int, line.split("|")), 138, 65)]
+
+
+def bare_sha256(messages):
+    """Events a second: each message hashed by a call of its own, on one core."""
+    sodium = ctypes.CDLL(ctypes.util.find_library("sodium"))
+    sodium.sodium_init()
+    sha256 = sodium.crypto_hash_sha256
+    sha256.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulonglong]
+    digest = ctypes.create_string_buffer(32)
+    sized = [(message, len(message)) for message in messages]
+    began = time.monotonic()
+    for message, size in sized:
+        sha256(digest, message, size)
+    return len(messages) / 4 / (time.monotonic() - began)
+
+
 class Updates:
     """Updates at a fixed rate in a process of their own, while a block runs."""
 
@@ -549,7 +613,7 @@ LONG_CASES = {"audit": audit}
 CASES = {"fetch": fetch, "update": update, "hot-user": hot_user, "sign-in": sign_in,
          "fetch-under-sign-in": fetch_under_sign_in, "history": history, "rebuild": rebuild,
          "rebuild-workers": rebuild_workers, "rebuild-growth": rebuild_growth,
-         "rebuild-under-load": rebuild_under_load,
+         "rebuild-under-load": rebuild_under_load, "verify": verify,
          "memory": memory, "start": start}
 
 

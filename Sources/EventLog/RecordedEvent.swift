@@ -61,10 +61,11 @@ public struct RecordedEvent: Sendable {
     """
   }
 
-  static let payloadColumn = 11
+  /// Which of them has the payload, as it is stored.
+  public static let payloadColumn = 11
   static let keyColumn = 14
   /// How many columns these are.
-  static let columnCount = 15
+  public static let columnCount = 15
 
   /// The event in row `row`, but for its payload.
   public init(header rows: Rows, _ row: Int) {

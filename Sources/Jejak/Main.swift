@@ -21,7 +21,7 @@ enum Main {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, MigrateCommand.self, ProjectionCommand.self, HistoryCommand.self,
-      AuditCommand.self,
+      AuditCommand.self, VerifyCommand.self,
       UserCommand.self, ErasureCommand.self, BackupCheckCommand.self, ScrubCommand.self,
       APIKeyCommand.self, KeyCommand.self, CheckpointCommand.self, VerifyProofCommand.self,
       DatabaseURLCommand.self, VersionCommand.self,

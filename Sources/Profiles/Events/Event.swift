@@ -84,4 +84,15 @@ public enum Event: Hashable, Sendable {
     if case .passwordChanged = self { return ["password"] }
     return recordedChanges.map(\.field)
   }
+
+  /// What it commits to where it sets a password.
+  public var commitment: Commitment? {
+    switch self {
+    case .userRegistered(_, let commitment): commitment
+    case .passwordChanged(let commitment): commitment
+    case .profileUpdated, .emailChanged, .userSuspended, .userReinstated, .userErased,
+      .signedIn, .signInFailed, .signedOut, .sessionsRevoked:
+      nil
+    }
+  }
 }

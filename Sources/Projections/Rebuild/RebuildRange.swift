@@ -13,8 +13,6 @@ struct RebuildRange: Sendable {
   private static let rangesPerWorker: Int64 = 4
   /// The most ranges of one rebuild.
   private static let limit: Int64 = 10_000
-  /// Events that are looked at for each bound between ranges of users.
-  private static let samplesPerRange: Int64 = 50
 
   let number: Int32
   var firstUser: UserID?
@@ -32,8 +30,7 @@ struct RebuildRange: Sendable {
 
   /// That `column` is a user of the range; begins with `and`, or is nothing.
   func userCondition(_ column: String) -> String {
-    (firstUser.map { " and \(column) >= '\($0)'" } ?? "")
-      + (endUser.map { " and \(column) < '\($0)'" } ?? "")
+    UserRange(first: firstUser, end: endUser).condition(column)
   }
 
   /// Lays out the ranges of the log up to `snapshot`, and saves them.
@@ -69,24 +66,13 @@ struct RebuildRange: Sendable {
         parameters
       )
     case .byUser:
-      // Positions have no hole, so every so manieth event is a fair sample of all.
-      parameters.add(min(snapshot, count * samplesPerRange))
+      parameters.add(min(snapshot, count * UserRange.samplesPerRange))
       try connection.query(
         """
         insert into rebuild_ranges (rebuild_id, number, first_user, end_user)
           select $1::uuid, row_number() over (order by bound nulls first), bound,
                  lead(bound) over (order by bound nulls first)
-            from (
-              select null::uuid as bound
-              union
-              select unnest(percentile_disc(
-                       (select array_agg(b::float8 / $3::bigint)
-                          from generate_series(1, $3::bigint - 1) b))
-                       within group (order by user_id))
-                from events
-               where position in (select (n * $2::bigint) / $4::bigint
-                                    from generate_series(1, $4::bigint) n)
-            ) bounds
+            from (\(UserRange.bounds(length: "$2", count: "$3", samples: "$4"))) bounds
         """,
         parameters
       )

@@ -18,7 +18,14 @@ extension ProjectionVerb.Call {
 
   /// The option's whole number, from 1 to `limit`; nil where it was not given.
   func number(_ option: String, atMost limit: Int32) throws -> Int32? {
-    guard let text = arguments[option] else { return nil }
+    try arguments.number(option, atMost: limit)
+  }
+}
+
+extension CommandArguments {
+  /// The option's whole number, from 1 to `limit`; nil where it was not given.
+  func number(_ option: String, atMost limit: Int32) throws -> Int32? {
+    guard let text = self[option] else { return nil }
     guard let number = Int32(text), (1...limit).contains(number) else {
       throw UsageError("--\(option) takes a whole number from 1 to \(limit), not '\(text)'")
     }
