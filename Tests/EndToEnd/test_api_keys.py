@@ -154,7 +154,8 @@ def test_a_key_is_cut_off_nowhere(service, operate):
 
 
 @pytest.mark.parametrize(("method", "path"), [
-    ("GET", "/v1/users/me"), ("PATCH", "/v1/users/me"), ("GET", "/v1/users/me/history"),
+    ("GET", "/v1/users/me"), ("PATCH", "/v1/users/me"), ("DELETE", "/v1/users/me"),
+    ("GET", "/v1/users/me/export"), ("GET", "/v1/users/me/history"),
     ("POST", "/v1/users/me/password"), ("GET", "/v1/sessions"), ("DELETE", "/v1/sessions/current"),
     ("DELETE", "/v1/sessions?except=current")])
 def test_a_users_route_takes_no_key(service, method, path):

@@ -246,7 +246,7 @@ def test_statistics_count_what_happened_today(service, operator, database):
 
     def counted():
         names = ("events", "registrations", "updates", "signIns", "failedSignIns")
-        rest = {"emailChanges": 0, "passwordChanges": 0, "suspensions": 0}
+        rest = {"emailChanges": 0, "passwordChanges": 0, "suspensions": 0, "erasures": 0}
         return {row[0]: {"day": row[0], **dict(zip(names, row[1:], strict=True)), **rest}
                 for row in database.rows(
             """select (recorded_at at time zone 'UTC')::date::text, count(*),

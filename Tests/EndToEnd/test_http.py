@@ -13,7 +13,8 @@ GETS = ["/v1/users/me", "/v1/sessions", "/v1/users/me/history", "/livez", "/read
 ALLOWED = {
     "/v1/users": {"GET", "HEAD", "POST"},
     "/v1/sessions": {"GET", "HEAD", "POST", "DELETE"},
-    "/v1/sessions/current": {"DELETE"}, "/v1/users/me": {"GET", "HEAD", "PATCH"},
+    "/v1/sessions/current": {"DELETE"}, "/v1/users/me": {"GET", "HEAD", "PATCH", "DELETE"},
+    "/v1/users/me/export": {"GET", "HEAD"},
     "/v1/users/me/password": {"POST"}, "/v1/users/me/history": {"GET", "HEAD"},
     "/livez": {"GET", "HEAD"}, "/readyz": {"GET", "HEAD"}}
 
@@ -58,7 +59,8 @@ def test_head_has_no_body(service, person, path):
 
 
 @pytest.mark.parametrize("path, method", [
-    ("/v1/users/me", "GET"), ("/v1/users/me", "PATCH"), ("/v1/sessions", "GET"),
+    ("/v1/users/me", "GET"), ("/v1/users/me", "PATCH"), ("/v1/users/me", "DELETE"),
+    ("/v1/users/me/export", "GET"), ("/v1/sessions", "GET"),
     ("/v1/sessions/current", "DELETE"), ("/v1/users/me/history", "GET"),
     ("/v1/users/me/password", "POST"), ("/v1/sessions?except=current", "DELETE")])
 def test_who_is_not_signed_in(anyone, path, method):

@@ -8,7 +8,7 @@ struct HistoryFilterTests {
   @Test func `is read from its parameters`() throws {
     let id = Identifier<Actor>(high: 1, low: 2)
     let texts = [
-      "actor": "operator:\(id)", "type": "SignedIn,UserErased,SignedIn",
+      "actor": "operator:\(id)", "type": "SignedIn,UserForgotten,SignedIn",
       "field": #"email,attributes.a\,b,attributes.c\\d,email"#, "since": "2026-11-30",
       "until": "2026-11-30T10:00:00+01:00", "user": "is not looked at",
     ]
