@@ -395,7 +395,7 @@ def kill_rebuild(service):
 
 
 def verify(service, seconds):
-    """Events a second that `jejak verify` verifies, beside one core that does nothing but hash them.
+    """Events a second that `jejak verify` verifies, beside one core that only hashes them.
 
     The baseline is libsodium's SHA-256 of each message that has to be hashed for an event: its
     payload, its details, its leaf, and a node of the tree.

@@ -94,7 +94,7 @@ struct LogEntryRowTests {
     let (user, registered) = try TestUser.new()
     let (_, update) = try TestUser.update(user, ["firstName": "Augusta", "lastName": "King"])
     let source = Source(requestID: "größe", traceID: "0af7651916cd43dd8448eb211c80319c")
-    let events = [registered, update.with(source: source), TestUser.access(user.id)]
+    let events = [registered, update.with(source: source), TestUser.access(user.id, after: .zero)]
     try await withLane { _, lane, _ in
       for event in events { _ = try await lane.append(event) }
     }
@@ -105,7 +105,7 @@ struct LogEntryRowTests {
     )
     try #require(rows.count == events.count)
     for row in 0..<rows.count {
-      let event = RecordedEvent(recorded, row)
+      let event = RecordedEvent(header: recorded, row)
       let expected = LogEntry(
         position: event.position,
         recordedAt: event.recordedAt,
@@ -122,7 +122,7 @@ struct LogEntryRowTests {
           traceID: event.traceID,
           changed: event.changed
         ),
-        payload: try #require(SHA256.Digest(recorded.bytes(row, 14)))
+        payload: try #require(SHA256.Digest(recorded.bytes(row, RecordedEvent.columnCount)))
       )
       #expect(LogEntry(rows, row, from: 1) == expected)
     }
