@@ -268,6 +268,13 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "VerificationTests",
+      dependencies: [
+        "EventLog", "MerkleTree", "Postgres", "Sodium", "TestSupport", "Verification",
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

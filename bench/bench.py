@@ -395,7 +395,7 @@ def kill_rebuild(service):
 
 
 def verify(service, seconds):
-    """Events a second that `jejak verify` verifies, beside one core that does nothing but hash them.
+    """Events a second that `jejak verify` verifies, beside one core that only hashes them.
 
     The baseline is libsodium's SHA-256 of each message that has to be hashed for an event: its
     payload, its details, its leaf, and a node of the tree.
@@ -421,12 +421,13 @@ HASHED_EVENTS = 50_000
 
 
 def hashed_messages(service):
-    """For some events in their order, what has to be hashed of each: bytes of the true lengths."""
+    """Of events from all over the log, what has to be hashed: bytes of the true lengths."""
     lines = service.sql(
         "select octet_length(payload), 16 + octet_length(type)"
         " + coalesce(octet_length(request_id), 0) + coalesce(octet_length(trace_id), 0)"
         " + (select coalesce(sum(4 + octet_length(name)), 0) from unnest(changed) name)"
-        f" from events order by position desc limit {HASHED_EVENTS}").split()
+        " from events, (select greatest(1, max(position) / "
+        f"{HASHED_EVENTS}) as every from events) sample where position % every = 0").split()
     # A leaf is an entry of 137 bytes behind one, a node two hashes behind one.
     return [os.urandom(size) for line in lines
             for size in (*map(int, line.split("|")), 138, 65)]

@@ -47,6 +47,13 @@ public struct RecordedEvent: Sendable {
     columns(payload: "payload", key: WrappedKey.column(of: user))
   }
 
+  /// The same of `eventsOfMany`.
+  public static let columnsOfMany = columns(payload: "payload", key: WrappedKey.joinedColumn)
+
+  /// The relation for `columnsOfMany`: the events with the keys of their users, for whoever reads
+  /// those of many users at once.
+  public static let eventsOfMany = "events \(WrappedKey.join)"
+
   /// The same without the payload, for those who don't need it.
   public static let headerColumns = columns(
     payload: "null::bytea as payload",

@@ -13,6 +13,8 @@ struct Snapshot: Sendable {
   private static let setup = [
     "set statement_timeout = 0", "set lock_timeout = 0",
     "set idle_in_transaction_session_timeout = 0", "set jit = off",
+    // For the events of a range, which are sorted by their users.
+    "set work_mem = '64MB'",
   ]
 
   /// Runs `body` with a snapshot of this moment, on a connection that has it too.

@@ -7,10 +7,7 @@ import Sodium
 /// Holds `credentials` against what the log commits to, both in the order of their users.
 struct StoredPasswords {
   /// What an event says of a user's password.
-  struct Committed {
-    let commitment: Commitment
-    let position: Position
-  }
+  typealias Committed = (commitment: Commitment, position: Position)
 
   private var stored: UserCursor
   private let findings: Findings

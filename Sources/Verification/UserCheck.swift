@@ -1,3 +1,4 @@
+import EventLog
 import Keys
 import Postgres
 import Projections
@@ -28,7 +29,7 @@ struct UserCheck: ~Copyable {
       """
       set local cursor_tuple_fraction = 1;
       declare log no scroll cursor for
-        select \(UserWalk.columns) from events
+        select \(UserWalk.columns) from \(RecordedEvent.eventsOfMany)
          where true\(range.condition()) order by \(UserWalk.order)
       """
     )

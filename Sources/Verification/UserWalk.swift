@@ -7,8 +7,8 @@ import Sodium
 
 /// Checks events that come user by user, and what stands beside the log for each user.
 struct UserWalk {
-  /// The columns of an event that are checked.
-  static let columns = RecordedEvent.columns + ", payload_sha256"
+  /// The columns of `RecordedEvent.eventsOfMany` that are checked.
+  static let columns = RecordedEvent.columnsOfMany + ", payload_sha256"
   /// The order in which events must come.
   static let order = CurrentUsersFold.order
 
@@ -17,16 +17,12 @@ struct UserWalk {
   /// How far the events of a user have come.
   private struct Present {
     let user: UserID
-    var versions: [Int16: Version] = [:]
-    var committed: StoredPasswords.Committed?
+    var profile = Version.zero
+    var access = Version.zero
     /// What comes of the events isn't known, since one of them makes no sense.
     var isUnreadable = false
     /// Where the user was erased; nil for one who was not.
     var erasure: Position?
-    /// Events that have lost their payload, as it is where the user has been erased.
-    var withoutPayload: [Position] = []
-    /// Events that have one.
-    var withPayload: [Position] = []
   }
 
   private let findings: Findings
@@ -36,6 +32,10 @@ struct UserWalk {
   private var passwords: StoredPasswords
   private var erasures: StoredErasures
   private var present: Present?
+  /// Events of the present user that have a payload.
+  private var withPayload: [Position] = []
+  /// Those that have lost it, as it is where the user has been erased.
+  private var withoutPayload: [Position] = []
   /// Users that had events.
   private(set) var users: Int64 = 0
 
@@ -69,7 +69,6 @@ struct UserWalk {
     guard present?.isUnreadable == false else { return }
     do {
       try fold.add(event) { _ in }
-      if let committed = try event.committed() { present?.committed = committed }
     } catch let ProjectionError.unreadable(_, reason) {
       note(event, .unreadable(reason))
       present?.isUnreadable = true
@@ -89,7 +88,7 @@ struct UserWalk {
     if isErasure { present?.erasure = event.position }
     if event.isErased, !isErasure {
       // Its digest is that of what was there.
-      present?.withoutPayload.append(event.position)
+      withoutPayload.append(event.position)
       present?.isUnreadable = true
       return
     }
@@ -97,7 +96,7 @@ struct UserWalk {
     if SHA256.Digest(rows.bytes(row, Self.digestColumn)) != digest {
       note(event, .payloadDigest)
     }
-    if !event.isErased { present?.withPayload.append(event.position) }
+    if !event.isErased { withPayload.append(event.position) }
     if let reason = event.unreadable {
       note(event, .unreadable(reason))
       present?.isUnreadable = true
@@ -105,8 +104,10 @@ struct UserWalk {
   }
 
   private mutating func checkVersion(of event: RecordedEvent) {
-    let last = present?.versions.updateValue(event.version, forKey: event.stream)
-    let due = Version((last ?? .zero).rawValue + 1)
+    let isAccess = event.stream == Event.Stream.access.rawValue
+    let last = isAccess ? present?.access : present?.profile
+    if isAccess { present?.access = event.version } else { present?.profile = event.version }
+    let due = (last ?? .zero).next
     guard event.version != due else { return }
     note(event, .version(found: event.version, due: due))
     present?.isUnreadable = true
@@ -116,14 +117,18 @@ struct UserWalk {
   private mutating func end(_ connection: borrowing BlockingConnection) throws {
     guard let present else { return }
     self.present = nil
+    defer {
+      withPayload.removeAll(keepingCapacity: true)
+      withoutPayload.removeAll(keepingCapacity: true)
+    }
     try erasures.compare(present.user, with: present.erasure, connection)
     if present.erasure != nil {
       // Nothing is due; what is there all the same is told when it is passed over.
       fold.abandon()
-      for position in present.withPayload { findings.note(.position(position), .payloadRemains) }
+      for position in withPayload { findings.note(.position(position), .payloadRemains) }
       return try passwords.compare(present.user, with: nil, connection)
     }
-    for position in present.withoutPayload {
+    for position in withoutPayload {
       findings.note(.position(position), .payloadIsMissing)
     }
     if present.isUnreadable {
@@ -131,8 +136,9 @@ struct UserWalk {
       try comparison.skip(present.user, connection, note)
       try passwords.skip(present.user, connection)
     } else {
-      if let row = try fold.finish() { try comparison.compare(row, connection, note) }
-      try passwords.compare(present.user, with: present.committed, connection)
+      let row = try fold.finish()
+      if let row { try comparison.compare(row, connection, note) }
+      try passwords.compare(present.user, with: row?.commitment, connection)
     }
   }
 
@@ -148,18 +154,5 @@ struct UserWalk {
       case .isUnfounded: .rowIsUnfounded
       }
     findings.note(.user(user), problem)
-  }
-}
-
-extension RecordedEvent {
-  /// What the event commits to; nil where it says nothing of a password.
-  fileprivate func committed() throws(ProjectionError) -> StoredPasswords.Committed? {
-    guard type == Event.Kind.userRegistered.rawValue || type == Event.Kind.passwordChanged.rawValue
-    else { return nil }
-    do {
-      return try event().commitment.map { .init(commitment: $0, position: position) }
-    } catch {
-      throw .unreadable(position: position, reason: "\(error)")
-    }
   }
 }

@@ -10,6 +10,15 @@ extension WrappedKey {
     """
   }
 
+  /// The same for the events of many users: a column of what `join` gives.
+  static let joinedColumn = "wrapped"
+
+  /// Joined to `events`, the keys of their users, so that none is looked for by itself.
+  static let join = """
+    left join (select user_id as key_user, int4send(master_key) || wrapped_key as wrapped
+                 from user_keys) keys on key_user = user_id
+    """
+
   /// The key in such a column; nil where there is none.
   public init?(_ rows: Rows, _ row: Int, _ column: Int) {
     let bytes = rows.bytes(row, column)

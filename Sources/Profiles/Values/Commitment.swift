@@ -11,9 +11,29 @@ public struct Commitment: Hashable, Sendable {
 
   /// The commitment in its 64 hexadecimal digits; nil for anything else.
   init?(hexadecimal text: String) {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == 64, text.utf8.count == 64 else { return nil }
-    bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    guard text.utf8.count == 64 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    var high: UInt8?
+    for character in text.utf8 {
+      guard let digit = Self.digit(character) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    self.bytes = bytes
+  }
+
+  private static func digit(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 
   /// 64 hexadecimal digits, in lower case.

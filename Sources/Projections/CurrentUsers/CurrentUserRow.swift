@@ -14,6 +14,9 @@ public struct CurrentUserRow: Sendable {
   public let createdAt: Timestamp
   /// When the profile last changed.
   public private(set) var updatedAt: Timestamp
+  /// What the log commits to of the present password, and where; nil where it doesn't, and for a row
+  /// that was read from the table, which doesn't have it.
+  public private(set) var commitment: (commitment: Commitment, position: Position)?
 
   /// The row after `recorded`, on top of the row before it; nil for a user who has been erased, to
   /// whom each event without its payload belongs.
@@ -33,9 +36,11 @@ public struct CurrentUserRow: Sendable {
       return CurrentUserRow(
         user: user,
         createdAt: recorded.recordedAt,
-        updatedAt: recorded.recordedAt
+        updatedAt: recorded.recordedAt,
+        commitment: event.commitment.map { ($0, recorded.position) }
       )
     }
+    if let commitment = event.commitment { row.commitment = (commitment, recorded.position) }
     row.user.apply(event)
     if event.stream == .profile { row.updatedAt = recorded.recordedAt }
     let version = event.stream == .profile ? row.user.version : row.user.accessVersion
