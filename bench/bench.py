@@ -113,7 +113,8 @@ class Service:
     def seal(self):
         """Seals the log as `jejak migrate` seals one that was begun before there was sealing."""
         self.sql("update sealing set is_complete = false")
-        subprocess.run([BINARY, "migrate", "--data-dir", self.data], capture_output=True, check=True)
+        subprocess.run(
+            [BINARY, "migrate", "--data-dir", self.data], capture_output=True, check=True)
         self.sql("vacuum analyze events, user_keys")
 
     def begin_tree(self):
