@@ -49,6 +49,7 @@ let package = Package(
     // The ground floor: threads, the database, HTTP. It knows nothing of profiles.
     .target(name: "Clocks", swiftSettings: settings),
     .target(name: "Network", dependencies: ["CLinux"], swiftSettings: settings),
+    .target(name: "Files", dependencies: ["CLinux"], swiftSettings: settings),
     .target(name: "EventLoop", dependencies: ["CLinux", "Clocks"], swiftSettings: settings),
     .target(
       name: "Postgres",
@@ -87,7 +88,7 @@ let package = Package(
     ),
     .target(
       name: "Keys",
-      dependencies: ["CLinux", "Profiles", "Sodium"],
+      dependencies: ["Files", "Profiles", "Sodium"],
       swiftSettings: settings
     ),
     .target(
@@ -102,7 +103,8 @@ let package = Package(
     .target(
       name: "Notary",
       dependencies: [
-        "CLinux", "Clocks", "EventLog", "EventLoop", "MerkleTree", "Postgres", "Profiles", "Sodium",
+        "CLinux", "Clocks", "EventLog", "EventLoop", "Files", "MerkleTree", "Postgres", "Profiles",
+        "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -155,7 +157,8 @@ let package = Package(
     .executableTarget(
       name: "Jejak",
       dependencies: [
-        "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Gateway", "HTTP",
+        "Accounts", "Clocks", "EmbeddedPostgres", "EventLog", "EventLoop", "Files", "Gateway",
+        "HTTP",
         "JSON", "Keys", "Logging", "MerkleTree", "Migrations", "Network", "Notary", "Postgres",
         "Profiles", "Projections", "Settings", "Sodium", "Verification",
       ],
@@ -163,6 +166,7 @@ let package = Package(
     ),
 
     .testTarget(name: "NetworkTests", dependencies: ["Network"], swiftSettings: settings),
+    .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: settings),
     .testTarget(name: "CSVTests", dependencies: ["CSV"], swiftSettings: settings),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
     .testTarget(
@@ -215,7 +219,7 @@ let package = Package(
     ),
     .testTarget(
       name: "KeysTests",
-      dependencies: ["Clocks", "Keys", "Profiles", "Sodium", "TestSupport"],
+      dependencies: ["Clocks", "Files", "Keys", "Profiles", "Sodium", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(name: "SodiumTests", dependencies: ["Sodium"], swiftSettings: settings),
@@ -264,7 +268,8 @@ let package = Package(
     .testTarget(
       name: "NotaryTests",
       dependencies: [
-        "EventLog", "EventLoop", "MerkleTree", "Notary", "Postgres", "Sodium", "TestSupport",
+        "EventLog", "EventLoop", "Files", "MerkleTree", "Notary", "Postgres", "Sodium",
+        "TestSupport",
       ],
       swiftSettings: settings
     ),

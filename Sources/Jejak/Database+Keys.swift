@@ -1,4 +1,5 @@
 import EventLog
+import Files
 import Keys
 import Postgres
 import Settings
@@ -42,7 +43,7 @@ extension Database {
     if record.inUse == nil {
       let path = try masterKeyFile()
       if lease != nil, settings.masterKeyFile == nil,
-        try SecretFile.make(path, Array(MasterKeys().text.utf8))
+        try SmallFile.make(path, Array(MasterKeys().text.utf8))
       {
         made(path)
       }

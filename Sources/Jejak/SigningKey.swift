@@ -1,3 +1,4 @@
+import Files
 import MerkleTree
 import Notary
 import Settings
@@ -16,7 +17,7 @@ struct SigningKey: Sendable {
     let file = try Self.file(settings)
     self.file = file
     checkpointFile = Self.checkpointFile(settings)
-    do throws(PrivateFile.Failure) {
+    do throws(SmallFileError) {
       if settings.signingKeyFile == nil {
         (signer, isNew) = try file.readOrCreate()
       } else {
@@ -36,6 +37,19 @@ struct SigningKey: Sendable {
       )
     }
     return SigningKeyFile(settings.dataDirectory + "/signing-key")
+  }
+
+  /// The public key of the file that the settings name; nil where there is none, as on a machine
+  /// that doesn't serve.
+  static func verifier(_ settings: Settings) throws -> NoteVerifier? {
+    guard settings.signingKeyFile != nil || settings.databaseURL == nil else { return nil }
+    let file = try file(settings)
+    do throws(SmallFileError) {
+      return try file.read().verifier
+    } catch {
+      if error.isMissing { return nil }
+      throw CommandError("the signing key can't be used: \(error)")
+    }
   }
 
   /// Where the settings say that the last checkpoint is kept.

@@ -1,3 +1,4 @@
+public import Files
 import Sodium
 
 /// The master keys of a key file, by their numbers.
@@ -26,7 +27,7 @@ public struct MasterKeys: Sendable {
   public init(file path: String) throws(KeyFileError) {
     let bytes: [UInt8]
     do {
-      bytes = try SecretFile.read(path)
+      bytes = try SmallFile.read(path, for: .owner)
     } catch {
       throw .file(error)
     }
@@ -69,10 +70,10 @@ public struct MasterKeys: Sendable {
 
   /// Adds a new key to the file at `path`; all keys that it has then.
   public static func add(to path: String) throws -> MasterKeys {
-    try SecretFile.alone(with: path) { () throws -> MasterKeys in
+    try SmallFile.alone(with: path) { () throws -> MasterKeys in
       var keys = try MasterKeys(file: path)
       _ = keys.add()
-      try SecretFile.replace(path, Array(keys.text.utf8))
+      try SmallFile.replace(path, Array(keys.text.utf8), for: .owner)
       return keys
     }
   }
@@ -92,7 +93,7 @@ public struct MasterKeys: Sendable {
 /// Why a key file gives no master keys.
 public enum KeyFileError: Error, Equatable, CustomStringConvertible {
   /// The file can't be used.
-  case file(SecretFileError)
+  case file(SmallFileError)
   /// A line can't be read: the path, the line's number, and what is wrong.
   case line(String, Int, String)
   /// There is no key in it.

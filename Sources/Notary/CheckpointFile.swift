@@ -1,3 +1,4 @@
+import Files
 import MerkleTree
 
 /// The last checkpoint, kept outside the database: what shows that the database was put back to
@@ -21,8 +22,8 @@ struct CheckpointFile: Sendable {
     former: [NoteVerifier]
   ) throws(NotaryRefusal) -> Contents {
     let bytes: [UInt8]
-    do throws(PrivateFile.Failure) {
-      bytes = try PrivateFile.read(path, isSecret: false)
+    do throws(SmallFileError) {
+      bytes = try SmallFile.read(path, for: .everybody)
     } catch {
       if error.isMissing { return .none }
       throw .checkpointFileIsUnusable(path: path, reason: error.reason)
@@ -37,8 +38,8 @@ struct CheckpointFile: Sendable {
 
   /// Puts `note` into the file.
   func write(_ note: SignedNote) throws(NotaryRefusal) {
-    do throws(PrivateFile.Failure) {
-      try PrivateFile.replace(path, Array(note.description.utf8))
+    do throws(SmallFileError) {
+      try SmallFile.replace(path, Array(note.description.utf8), for: .everybody)
     } catch {
       throw .checkpointFileIsUnusable(path: error.path, reason: error.reason)
     }
@@ -46,8 +47,8 @@ struct CheckpointFile: Sendable {
 
   /// Puts aside what a former key has signed, under the name of the file and the key's id.
   func putAside(_ former: NoteVerifier) throws(NotaryRefusal) {
-    do throws(PrivateFile.Failure) {
-      try PrivateFile.move(path, to: "\(path).\(former.keyIDText)")
+    do throws(SmallFileError) {
+      try SmallFile.move(path, to: "\(path).\(former.keyIDText)")
     } catch {
       throw .checkpointFileIsUnusable(path: error.path, reason: error.reason)
     }

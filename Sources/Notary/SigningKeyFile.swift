@@ -1,3 +1,4 @@
+public import Files
 public import MerkleTree
 import Sodium
 
@@ -15,30 +16,33 @@ public struct SigningKeyFile: Sendable {
   }
 
   /// The key; a file that others can read, or that holds no key, is refused.
-  public func read() throws(PrivateFile.Failure) -> NoteSigner {
-    let bytes = try PrivateFile.read(path, isSecret: true)
+  public func read() throws(SmallFileError) -> NoteSigner {
+    let bytes = try SmallFile.read(path, for: .owner)
     var text = String(decoding: bytes, as: UTF8.self)[...]
     while let last = text.last, last.isNewline { text.removeLast() }
     guard let signer = NoteSigner(text) else {
-      throw PrivateFile.Failure(path, "holds no key of the form PRIVATE+KEY+name+id+key")
+      throw SmallFileError.unusable(
+        path,
+        reason: "it holds no key of the form PRIVATE+KEY+name+id+key"
+      )
     }
     return signer
   }
 
   /// Makes a key named `origin`, or else one of a random name, and the file; fails where there is
   /// one.
-  public func create(origin: String? = nil) throws(PrivateFile.Failure) -> NoteSigner {
+  public func create(origin: String? = nil) throws(SmallFileError) -> NoteSigner {
     let signer = try Self.makeKey(origin: origin, for: path)
-    try PrivateFile.create(path, Array((signer.secretText + "\n").utf8))
+    try write(signer)
     return signer
   }
 
   /// The key, made where there is none; whether it was made.
-  public func readOrCreate() throws(PrivateFile.Failure) -> (signer: NoteSigner, isNew: Bool) {
-    do throws(PrivateFile.Failure) {
+  public func readOrCreate() throws(SmallFileError) -> (signer: NoteSigner, isNew: Bool) {
+    do throws(SmallFileError) {
       return (try read(), false)
     } catch  where error.isMissing {
-      do throws(PrivateFile.Failure) {
+      do throws(SmallFileError) {
         return (try create(), true)
       } catch {
         // Another process may have been faster.
@@ -50,24 +54,33 @@ public struct SigningKeyFile: Sendable {
 
   /// Makes a key of another name, and puts the one that is there aside, under the name of the file
   /// and its id.
-  public func renew(origin: String? = nil) throws(PrivateFile.Failure) -> NoteSigner {
+  public func renew(origin: String? = nil) throws(SmallFileError) -> NoteSigner {
     let old = try read()
     let signer = try Self.makeKey(origin: origin, for: path)
     guard signer.verifier.name != old.verifier.name else {
-      throw PrivateFile.Failure(path, "has a key of the name \(old.verifier.name) already")
+      throw SmallFileError.unusable(
+        path,
+        reason: "it has a key of the name \(old.verifier.name) already"
+      )
     }
-    try PrivateFile.move(path, to: "\(path).\(old.verifier.keyIDText)")
-    try PrivateFile.create(path, Array((signer.secretText + "\n").utf8))
+    try SmallFile.move(path, to: "\(path).\(old.verifier.keyIDText)")
+    try write(signer)
     return signer
+  }
+
+  private func write(_ signer: NoteSigner) throws(SmallFileError) {
+    guard try SmallFile.make(path, Array((signer.secretText + "\n").utf8)) else {
+      throw .unusable(path, reason: "there is one already")
+    }
   }
 
   private static func makeKey(
     origin: String?,
     for path: String
-  ) throws(PrivateFile.Failure) -> NoteSigner {
+  ) throws(SmallFileError) -> NoteSigner {
     let name = origin ?? standardOrigin + hexadecimal(RandomBytes.make(4))
     guard let signer = NoteSigner.make(name: name) else {
-      throw PrivateFile.Failure(path, "'\(name)' is no name of a log")
+      throw SmallFileError.unusable(path, reason: "'\(name)' is no name of a log")
     }
     return signer
   }

@@ -265,7 +265,7 @@ def test_the_key_is_made_once_and_only_its_owner_can_read_it():
     path.chmod(0o640)
     refused = jejak("checkpoint", "key", "--signing-key-file", path)
     assert refused.returncode == 1
-    assert refused.stderr == f"jejak: {path}: others can read it; chmod 600\n"
+    assert refused.stderr == f"jejak: others can read or write {path}; run chmod 600 {path}\n"
 
 
 def test_the_service_refuses_to_start_without_a_key_of_its_own(fresh_database):
@@ -283,7 +283,7 @@ def test_the_service_refuses_to_start_without_a_key_of_its_own(fresh_database):
     path.chmod(0o600)
     assert "holds no key" in refusal(JEJAK_SIGNING_KEY_FILE=path)
     path.chmod(0o644)
-    assert "others can read it" in refusal(JEJAK_SIGNING_KEY_FILE=path)
+    assert "others can read or write" in refusal(JEJAK_SIGNING_KEY_FILE=path)
 
 
 def test_the_service_can_add_to_the_tree_and_not_change_it(database, filled):

@@ -1,4 +1,5 @@
 import Clocks
+import Files
 import Foundation
 import Profiles
 import Sodium
@@ -92,13 +93,13 @@ struct KeyringTests {
     #expect(throws: KeyError.unknownMasterKey(2)) { try keyring.unwrap(wrapped, of: ada) }
     // Another number is looked for at once, and all that the file has is known from then on.
     _ = keys.add()
-    try SecretFile.replace(file, Array(keys.text.utf8))
+    try SmallFile.replace(file, Array(keys.text.utf8), for: .owner)
     try keyring.use(3)
     #expect(keyring.inUse == 3)
     #expect(try keyring.unwrap(wrapped, of: ada).bytes.count == 32)
     // What has left the file stays known.
     let newest = try keyring.wrap(DataKey(), for: ada)
-    try SecretFile.replace(file, Array(MasterKeys().text.utf8))
+    try SmallFile.replace(file, Array(MasterKeys().text.utf8), for: .owner)
     #expect(throws: KeyError.unknownMasterKey(4)) { try keyring.use(4) }
     #expect(try keyring.unwrap(newest, of: ada).bytes.count == 32)
     #expect(keyring.inUse == 3)

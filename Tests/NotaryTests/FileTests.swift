@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import MerkleTree
 import TestSupport
@@ -32,7 +33,7 @@ struct SigningKeyFileTests {
       let (again, isNewAgain) = try file.readOrCreate()
       #expect(!isNewAgain)
       #expect(again.verifier == signer.verifier)
-      #expect(throws: PrivateFile.Failure.self) { try file.create(origin: "example.com/log") }
+      #expect(throws: SmallFileError.self) { try file.create(origin: "example.com/log") }
       #expect(try file.read().verifier == signer.verifier)
       #expect(try names(in: directory) == ["signing-key"])
     }
@@ -42,24 +43,21 @@ struct SigningKeyFileTests {
     try withDirectory { directory in
       let file = SigningKeyFile(directory + "/key")
       _ = try file.create(origin: "example.com/log")
-      for mode in [0o640, 0o604, 0o620, 0o601] as [mode_t] {
-        chmod(file.path, mode)
-        let failure = #expect(throws: PrivateFile.Failure.self) { try file.read() }
-        #expect(failure?.description == "\(file.path): others can read it; chmod 600")
-      }
+      chmod(file.path, 0o640)
+      #expect(throws: SmallFileError.exposed(file.path)) { try file.read() }
       chmod(file.path, 0o400)
       #expect(try file.read().verifier.name == "example.com/log")
       let empty = SigningKeyFile(directory + "/empty")
-      try PrivateFile.create(empty.path, [])
-      #expect(throws: PrivateFile.Failure.self) { try empty.read() }
-      let missing = #expect(throws: PrivateFile.Failure.self) {
+      _ = try SmallFile.make(empty.path, [])
+      #expect(throws: SmallFileError.self) { try empty.read() }
+      let missing = #expect(throws: SmallFileError.self) {
         try SigningKeyFile(directory + "/missing").read()
       }
       #expect(missing?.isMissing == true)
-      #expect(throws: PrivateFile.Failure.self) {
+      #expect(throws: SmallFileError.self) {
         try SigningKeyFile(directory + "/new").create(origin: "two words")
       }
-      #expect(throws: PrivateFile.Failure.self) { try SigningKeyFile(directory).read() }
+      #expect(throws: SmallFileError.self) { try SigningKeyFile(directory).read() }
     }
   }
 
@@ -67,7 +65,7 @@ struct SigningKeyFileTests {
     try withDirectory { directory in
       let file = SigningKeyFile(directory + "/key")
       let old = try file.create(origin: "example.com/log")
-      #expect(throws: PrivateFile.Failure.self) { try file.renew(origin: "example.com/log") }
+      #expect(throws: SmallFileError.self) { try file.renew(origin: "example.com/log") }
       #expect(try file.read().verifier == old.verifier)
       let new = try file.renew(origin: "example.com/log/2")
       #expect(try file.read().verifier == new.verifier)

@@ -1,4 +1,5 @@
 import EventLog
+import Files
 import Glibc
 import MerkleTree
 import Postgres
@@ -104,7 +105,7 @@ struct NotaryStepTests {
     let log = try SignedLog()
     try log.append(3)
     try log.step(keepsFile: false)
-    #expect(throws: PrivateFile.Failure.self) { try log.kept() }
+    #expect(throws: SmallFileError.self) { try log.kept() }
     #expect(try log.step() == .idle)
     let first = try log.kept()
     try log.append(3)
@@ -244,7 +245,7 @@ struct NotaryRefusalTests {
     try expect(.checkpointFileDiffers(size: 310), log)
     #expect(try log.kept() == late)
     // Without the file of that time nobody could tell.
-    try PrivateFile.replace(log.file, Array(early.utf8))
+    try SmallFile.replace(log.file, Array(early.utf8), for: .everybody)
     #expect(try log.step() == .advanced(isSigned: true, hasMore: false))
   }
 
@@ -262,7 +263,7 @@ struct NotaryRefusalTests {
         )
       )
     )
-    try PrivateFile.replace(log.file, Array(ahead.description.utf8))
+    try SmallFile.replace(log.file, Array(ahead.description.utf8), for: .everybody)
     log.pace.batch = 256
     // It takes in what the file speaks of before it signs anything.
     #expect(try log.step() == .advanced(isSigned: false, hasMore: true))
@@ -278,13 +279,13 @@ struct NotaryRefusalTests {
     let other = try #require(NoteSigner.make(name: log.signer.verifier.name))
     let foreign = Checkpoint(origin: other.verifier.name, size: 1, root: .emptyTree)
     for text in ["", "x", foreign.signed(by: other).description] {
-      try PrivateFile.replace(log.file, Array(text.utf8))
+      try SmallFile.replace(log.file, Array(text.utf8), for: .everybody)
       try expect(.checkpointFileIsInvalid(path: log.file), log)
     }
     unlink(log.file)
     mkdir(log.file, 0o700)
     try expect(
-      .checkpointFileIsUnusable(path: log.file, reason: "is no regular file"),
+      .checkpointFileIsUnusable(path: log.file, reason: "it is no regular file"),
       log
     )
     rmdir(log.file)

@@ -1,4 +1,5 @@
 import EventLoop
+import Files
 import MerkleTree
 import Postgres
 import Sodium
@@ -45,7 +46,7 @@ struct NotaryTests {
     let signer = try SigningKeyFile(log.directory + "/key").read()
     try await loop.until {
       let head = try? log.session.query("select coalesce(max(position), 0) from events")
-      let bytes = try? PrivateFile.read("\(log.directory)/checkpoint\(number)", isSecret: false)
+      let bytes = try? SmallFile.read("\(log.directory)/checkpoint\(number)", for: .everybody)
       guard let head, let note = bytes.flatMap({ SignedNote($0) }),
         let checkpoint = Checkpoint(note, by: signer.verifier)
       else { return false }
@@ -123,7 +124,7 @@ struct NotaryTests {
       #expect(rows.integer(0, 1, as: Int64.self) == 700)
       for number in 0..<2 {
         let path = "\(log.directory)/checkpoint\(number).\(old.keyIDText)"
-        let note = try #require(SignedNote(PrivateFile.read(path, isSecret: false)))
+        let note = try #require(SignedNote(SmallFile.read(path, for: .everybody)))
         #expect(Checkpoint(note, by: old)?.size == 500)
       }
     }

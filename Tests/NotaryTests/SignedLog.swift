@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import MerkleTree
 import Postgres
@@ -83,7 +84,7 @@ final class SignedLog {
 
   /// The note in the file.
   func kept() throws -> String {
-    String(decoding: try PrivateFile.read(file, isSecret: false), as: UTF8.self)
+    String(decoding: try SmallFile.read(file, for: .everybody), as: UTF8.self)
   }
 }
 

@@ -1,4 +1,5 @@
 import EventLog
+import Files
 import JSON
 import Keys
 import Postgres
@@ -36,7 +37,7 @@ enum KeyCommand: Command {
   private static func generate(_ settings: Settings, _ wantsJSON: Bool) throws -> ExitStatus {
     let path = try Database.masterKeyFile(settings)
     var keys = MasterKeys()
-    if try !SecretFile.make(path, Array(keys.text.utf8)) { keys = try MasterKeys.add(to: path) }
+    if try !SmallFile.make(path, Array(keys.text.utf8)) { keys = try MasterKeys.add(to: path) }
     if wantsJSON {
       Output.write(["file": .string(path), "masterKey": .integer(Int64(keys.newest))])
     } else {

@@ -1,3 +1,4 @@
+import Files
 import MerkleTree
 import Notary
 import Projections
@@ -44,10 +45,10 @@ enum VerifyCommand: Command {
         keyring: try database.keyring(),
         workers: Int(workers ?? RebuildOptions.defaultWorkers)
       )
-      verification.key = try key ?? ownKey(settings)
+      verification.key = try key ?? SigningKey.verifier(settings)
       // Before the log is looked at: the service may write a newer one meanwhile.
       verification.outside = try outside(arguments["checkpoint"], settings)
-      let report = try run(verification)
+      let report = try verification.runShowingProgress()
       if arguments.has("json") {
         Output.write(report.json)
       } else {
@@ -57,53 +58,19 @@ enum VerifyCommand: Command {
     }
   }
 
-  private static func run(_ verification: Verification) throws -> VerificationReport {
-    var progress: (part: Verification.Part, line: Progress)?
-    let report = try verification.run { part, done, total in
-      if progress?.part != part {
-        progress?.line.end()
-        progress = (part, Progress("verifying \(part.rawValue)", unit: "events"))
-      }
-      progress?.line.show(done, total)
-    }
-    progress?.line.end()
-    return report
-  }
-
-  /// The public key of the service's own signing key; nil where there is none, as on a machine that
-  /// doesn't serve.
-  private static func ownKey(_ settings: Settings) throws -> NoteVerifier? {
-    guard settings.signingKeyFile != nil || settings.databaseURL == nil else { return nil }
-    let file = try SigningKey.file(settings)
-    do throws(PrivateFile.Failure) {
-      return try file.read().verifier
-    } catch {
-      if error.isMissing { return nil }
-      throw CommandError("the signing key can't be used: \(error)")
-    }
-  }
-
   private static func outside(
     _ given: String?,
     _ settings: Settings
   ) throws -> [OutsideCheckpoint] {
     var checkpoints: [OutsideCheckpoint] = []
-    if let given { checkpoints.append(try read(given)) }
+    if let given { checkpoints.append(try OutsideCheckpoint(file: given)) }
     if let own = SigningKey.checkpointFile(settings), own != given {
       do {
-        checkpoints.append(try read(own))
-      } catch let failure as PrivateFile.Failure where failure.isMissing {
+        checkpoints.append(try OutsideCheckpoint(file: own))
+      } catch let failure as SmallFileError where failure.isMissing {
         // Nothing was signed yet, or it is kept on another machine.
       }
     }
     return checkpoints
-  }
-
-  private static func read(_ path: String) throws -> OutsideCheckpoint {
-    let bytes = try PrivateFile.read(path, isSecret: false)
-    guard let checkpoint = OutsideCheckpoint(bytes) else {
-      throw CommandError("\(path) is no checkpoint")
-    }
-    return checkpoint
   }
 }

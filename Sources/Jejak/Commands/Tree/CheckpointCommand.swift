@@ -1,4 +1,5 @@
 import Clocks
+import Files
 import JSON
 import MerkleTree
 import Notary
@@ -85,8 +86,8 @@ enum CheckpointCommand: Command {
     guard let checkpoint = TreeQuery.checkpoint(rows) else {
       throw CommandError("the log was not signed yet")
     }
-    do throws(PrivateFile.Failure) {
-      try PrivateFile.replace(path, Array(checkpoint.note.utf8))
+    do throws(SmallFileError) {
+      try SmallFile.replace(path, Array(checkpoint.note.utf8), for: .everybody)
     } catch {
       throw CommandError("\(error)")
     }
@@ -117,11 +118,14 @@ enum CheckpointCommand: Command {
   }
 
   private static func readOrMake(_ file: SigningKeyFile, _ origin: String?) throws -> NoteSigner {
-    do throws(PrivateFile.Failure) {
-      do throws(PrivateFile.Failure) {
+    do throws(SmallFileError) {
+      do throws(SmallFileError) {
         let signer = try file.read()
         guard origin == nil || origin == signer.verifier.name else {
-          throw PrivateFile.Failure(file.path, "is the key of \(signer.verifier.name) already")
+          throw SmallFileError.unusable(
+            file.path,
+            reason: "it is the key of \(signer.verifier.name) already"
+          )
         }
         return signer
       } catch  where error.isMissing {
@@ -147,7 +151,7 @@ enum CheckpointCommand: Command {
         }
         try NewOrigin.begin(signer.verifier, connection)
         return signer
-      } catch let failure as PrivateFile.Failure {
+      } catch let failure as SmallFileError {
         throw CommandError("\(failure)")
       }
     }

@@ -1,6 +1,7 @@
 import Clocks
 import EventLog
 import JSON
+import Files
 import MerkleTree
 import Notary
 import Profiles
@@ -30,8 +31,8 @@ enum VerifyProofCommand: Command {
     let path = arguments.operands[0]
     let verifier = try verifier(arguments)
     let bytes: [UInt8]
-    do throws(PrivateFile.Failure) {
-      bytes = try PrivateFile.read(path, isSecret: false)
+    do throws(SmallFileError) {
+      bytes = try SmallFile.read(path, for: .everybody)
     } catch {
       throw CommandError("\(error)")
     }
