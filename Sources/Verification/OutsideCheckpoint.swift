@@ -1,5 +1,5 @@
 import EventLog
-import MerkleTree
+public import MerkleTree
 import Postgres
 
 /// A checkpoint that was kept outside the database, which the log is held against.
@@ -9,6 +9,11 @@ public struct OutsideCheckpoint: Sendable {
   private let note: SignedNote
   private let checkpoint: Checkpoint
 
+  /// Which log it is of.
+  public var origin: String { checkpoint.origin }
+  /// How many events it speaks for.
+  public var size: Int64 { checkpoint.size }
+
   /// The checkpoint in these bytes; nil where they are none.
   public init?(_ bytes: [UInt8]) {
     guard let note = SignedNote(bytes), let checkpoint = Checkpoint(text: note.text) else {
@@ -16,6 +21,11 @@ public struct OutsideCheckpoint: Sendable {
     }
     self.note = note
     self.checkpoint = checkpoint
+  }
+
+  /// Whether it is signed by the key.
+  public func isSigned(by verifier: NoteVerifier) -> Bool {
+    Checkpoint(note, by: verifier) != nil
   }
 
   /// Notes where the log has not grown out of what was signed.
@@ -28,7 +38,7 @@ public struct OutsideCheckpoint: Sendable {
   ) throws {
     let place = Finding.Place.checkpoint(checkpoint.size)
     let verifiers = tree.origins.compactMap(\.verifier) + (trusted.map { [$0] } ?? [])
-    guard verifiers.contains(where: { Checkpoint(note, by: $0) != nil }) else {
+    guard verifiers.contains(where: isSigned) else {
       return findings.note(place, .outsideIsNotSigned)
     }
     if checkpoint.size > max(head, tree.size) {

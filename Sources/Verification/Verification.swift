@@ -22,7 +22,7 @@ public struct Verification: Sendable {
   private static let rangesPerWorker: Int64 = 4
 
   private let target: String
-  private let keyring: Keyring
+  private let keyring: Keyring?
   private let workers: Int
   /// The public key that the log should be signed with; nil for the one that the database names.
   public var key: NoteVerifier?
@@ -30,8 +30,8 @@ public struct Verification: Sendable {
   public var outside: [OutsideCheckpoint] = []
 
   /// A verification of the log that libpq finds by `target`, and whose payloads `keyring` opens, by
-  /// so many threads.
-  public init(target: String, keyring: Keyring, workers: Int) {
+  /// so many threads; without keys, of positions, tree and checkpoints alone.
+  public init(target: String, keyring: Keyring?, workers: Int) {
     self.target = target
     self.keyring = keyring
     self.workers = workers
@@ -44,32 +44,36 @@ public struct Verification: Sendable {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
       let tree = try StoredTree(connection)
-      try checkSignatures(tree, snapshot, connection, findings)
+      let outside = try checkSignatures(tree, snapshot, connection, findings)
       try checkPositions(tree, snapshot, connection, findings) {
         progress(.positions, $0, snapshot.length)
       }
-      let users = try checkUsers(snapshot, connection, findings) {
-        progress(.users, $0, snapshot.length)
+      let users = try keyring.map { keyring in
+        try checkUsers(snapshot, keyring, connection, findings) {
+          progress(.users, $0, snapshot.length)
+        }
       }
       let (count, first) = findings.all
       return VerificationReport(
         position: Position(snapshot.head),
         treeSize: tree.size,
         key: tree.origins.last?.verifier,
-        users: users,
+        users: users ?? 0,
         findings: count,
-        first: first
+        first: first,
+        outside: outside
       )
     }
   }
 
-  /// Checks what was signed, but for the roots that lie within the tree.
+  /// Checks what was signed, but for the roots that lie within the tree; gives what is wrong with
+  /// the checkpoints from outside.
   private func checkSignatures(
     _ tree: StoredTree,
     _ snapshot: Snapshot,
     _ connection: borrowing BlockingConnection,
     _ findings: Findings
-  ) throws {
+  ) throws -> [Finding] {
     if let key, let origin = tree.origins.last, origin.verifier != key {
       findings.note(.key, .keyDiffers(origin.verifier?.name))
     }
@@ -90,9 +94,12 @@ public struct Verification: Sendable {
         findings.note(.checkpoint(ahead.integer(row, 0)), .checkpointIsAhead(tree: tree.size))
       }
     }
+    let ofOutside = Findings()
     for checkpoint in outside {
-      try checkpoint.check(tree, head: snapshot.head, trusted: key, connection, findings)
+      try checkpoint.check(tree, head: snapshot.head, trusted: key, connection, ofOutside)
     }
+    for finding in ofOutside.all.first { findings.note(finding.place, finding.problem) }
+    return ofOutside.all.first
   }
 
   private func checkPositions(
@@ -124,6 +131,7 @@ public struct Verification: Sendable {
   /// Gives how many users there are.
   private func checkUsers(
     _ snapshot: Snapshot,
+    _ keyring: Keyring,
     _ connection: borrowing BlockingConnection,
     _ findings: Findings,
     progress: (Int64) -> Void
@@ -134,7 +142,7 @@ public struct Verification: Sendable {
       connection
     )
     let users = Mutex<Int64>(0)
-    try Workers.run(ranges, count: workers, progress: progress) { [keyring] work in
+    try Workers.run(ranges, count: workers, progress: progress) { work in
       let check = try UserCheck(snapshot, keyring, findings)
       while let range = work.next() {
         let count = try check.run(range, count: work.count)

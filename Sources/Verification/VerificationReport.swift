@@ -17,6 +17,8 @@ public struct VerificationReport: Sendable {
   public let findings: Int64
   /// The first of them, positions first; a hundred at most.
   public let first: [Finding]
+  /// Those of the checkpoints that were kept outside the database.
+  public let outside: [Finding]
 
   /// The report for programs.
   public var json: JSON {

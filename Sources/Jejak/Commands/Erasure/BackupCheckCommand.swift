@@ -1,23 +1,32 @@
 import Accounts
 import EventLog
+import Files
 import JSON
 import Postgres
-import Profiles
+import Projections
 import Settings
+import Verification
 
 /// The command `jejak backup-check`.
 enum BackupCheckCommand: Command {
   static let names = ["backup-check"]
   static let syntax = CommandSyntax(
-    usage: "jejak backup-check [--erasures FILE] [--replay] [--json]",
-    summary: "Holds a database that was restored from a backup against the list of erasures that "
-      + "is kept outside of it, and prints who is owed one.\nThe status is 1 while anybody is. Run "
-      + "it before the database is served from.",
+    usage: "jejak backup-check [--erasures FILE] [--checkpoint FILE] [--replay] [--json]",
+    summary:
+      "Holds a database that was restored from a backup against the list of erasures and the "
+      + "checkpoint that are kept outside of it, and prints who is owed an erasure, what of the log "
+      + "was lost, and what to do.\nThe status is 1 where anything is owed or lost. Run it before "
+      + "the database is served from.",
     options: [
       CommandOption(
         "erasures",
         "FILE",
         help: "The list; unless given, the one that the settings name."
+      ),
+      CommandOption(
+        "checkpoint",
+        "FILE",
+        help: "The last checkpoint; unless given, the one that the settings name, if it is there."
       ),
       CommandOption("replay", help: "Erase whoever is owed it."),
       CommandOption("json", help: "Print JSON."),
@@ -27,18 +36,6 @@ enum BackupCheckCommand: Command {
   /// Users that are looked up at a time.
   private static let batch = 1_000
 
-  private struct Report {
-    var listed = 0
-    /// Who is owed an erasure still.
-    var owed: [UserID] = []
-    /// Who was erased by this call.
-    var erased: [Erasure] = []
-    /// The last event of the log.
-    var head: Int64 = 0
-    /// The last event that the list names.
-    var listedHead: Int64 = 0
-  }
-
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let settings = try Settings(arguments)
     guard let path = arguments["erasures"] ?? settings.erasureListPath else {
@@ -47,26 +44,59 @@ enum BackupCheckCommand: Command {
     let list = ErasureList(path: path)
     guard list.exists else { throw CommandError("there is no list of erasures at \(path)") }
     let listed = try list.read()
+    let kept = try checkpoint(arguments["checkpoint"], settings)
     let report = try Database.withReady(settings) { database in
       let connection = try BlockingConnection(
         target: database.target,
         applicationName: "jejak backup-check"
       )
-      return try check(listed, replays: arguments.has("replay"), connection)
+      var report = try BackupReport(listed, connection)
+      // Before anybody is erased, which makes the log longer.
+      if let kept {
+        var verification = Verification(
+          target: database.target,
+          keyring: nil,
+          workers: Int(RebuildOptions.defaultWorkers)
+        )
+        verification.key = try SigningKey.verifier(settings)
+        verification.outside = [kept.checkpoint]
+        report.kept = .init(
+          path: kept.path,
+          checkpoint: kept.checkpoint,
+          verification: try verification.runShowingProgress()
+        )
+      }
+      try check(listed, replays: arguments.has("replay"), &report, connection)
+      return report
     }
-    if arguments.has("json") { writeJSON(report) } else { writeText(report) }
-    return report.owed.isEmpty ? .success : .failure
+    if arguments.has("json") {
+      Output.write(String(decoding: report.json.bytes, as: UTF8.self) + "\n")
+    } else {
+      Output.write(report.text)
+      Output.complain(report.advice.map { "jejak: \($0)\n" }.joined())
+    }
+    return report.isWell ? .success : .failure
+  }
+
+  /// The checkpoint that is given, or that of the settings where there is one.
+  private static func checkpoint(
+    _ given: String?,
+    _ settings: Settings
+  ) throws -> (path: String, checkpoint: OutsideCheckpoint)? {
+    guard let path = given ?? SigningKey.checkpointFile(settings) else { return nil }
+    do {
+      return (path, try OutsideCheckpoint(file: path))
+    } catch let failure as SmallFileError where failure.isMissing && given == nil {
+      return nil
+    }
   }
 
   private static func check(
     _ listed: [Erasure],
     replays: Bool,
+    _ report: inout BackupReport,
     _ connection: borrowing BlockingConnection
-  ) throws -> Report {
-    var report = Report()
-    report.listed = listed.count
-    report.listedHead = listed.map(\.position.rawValue).max() ?? 0
-    report.head = try connection.query(LogPage.headStatement.sql).integer(0, 0)
+  ) throws {
     let progress = Progress("checking", unit: "erasures")
     for start in stride(from: 0, to: listed.count, by: batch) {
       let users = listed[start..<min(start + batch, listed.count)].map(\.user)
@@ -80,29 +110,5 @@ enum BackupCheckCommand: Command {
       progress.show(Int64(start + users.count), Int64(listed.count))
     }
     progress.end()
-    return report
-  }
-
-  private static func writeText(_ report: Report) {
-    Output.write(report.erased.map { "erased: \($0.user)\n" }.joined())
-    Output.write(report.owed.map { "owed: \($0)\n" }.joined())
-    Output.complain(
-      "jejak: \(report.listed) erasures are listed, \(report.owed.count) of them owed\n"
-    )
-    guard report.listedHead > report.head else { return }
-    Output.complain(
-      "jejak: the log ends at position \(report.head), and the list tells of position "
-        + "\(report.listedHead): what lay between was lost with the restore\n"
-    )
-  }
-
-  private static func writeJSON(_ report: Report) {
-    let json: JSON = [
-      "listed": .integer(Int64(report.listed)),
-      "owed": .array(report.owed.map { .string($0.description) }),
-      "erased": .array(report.erased.map { .string($0.user.description) }),
-      "position": .integer(report.head), "listedPosition": .integer(report.listedHead),
-    ]
-    Output.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
   }
 }
