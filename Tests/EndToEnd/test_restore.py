@@ -55,7 +55,7 @@ class Outside:
 
 
 def problems(report):
-    return [finding["problem"] for finding in report["checkpoint"]["log"]["first"]]
+    return [finding["problem"] for finding in report["checkpoint"]["first"]]
 
 
 def wait_signed(database):

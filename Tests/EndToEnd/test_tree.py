@@ -12,6 +12,7 @@ from support.client import http, problem, signed_in
 from support.load import Load
 from support.log import head
 from support.processes import short_directory
+from support.sealing import key_file
 from support.service import Service, environment, jejak
 from support.transparency import Log, Proof, Verifier
 from support.wait import until
@@ -270,7 +271,8 @@ def test_the_key_is_made_once_and_only_its_owner_can_read_it():
 
 def test_the_service_refuses_to_start_without_a_key_of_its_own(fresh_database):
     def refusal(**settings):
-        env = {"JEJAK_DATABASE_URL": fresh_database.url, "JEJAK_LISTEN": "127.0.0.1:0", **settings}
+        env = {"JEJAK_DATABASE_URL": fresh_database.url, "JEJAK_LISTEN": "127.0.0.1:0",
+               "JEJAK_MASTER_KEY_FILE": key_file(), **settings}
         result = jejak("serve", env=env)
         assert result.returncode == 1, result
         return result.stderr

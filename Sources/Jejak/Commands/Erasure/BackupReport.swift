@@ -151,7 +151,10 @@ struct BackupReport {
       "checkpoint": kept.map { kept in
         [
           "file": .string(kept.path), "origin": .string(kept.checkpoint.origin),
-          "size": .integer(kept.checkpoint.size), "log": kept.verification.json,
+          "size": .integer(kept.checkpoint.size),
+          "key": kept.verification.key.map { .string($0.description) } ?? .null,
+          "findings": .integer(kept.verification.findings),
+          "first": kept.verification.json.object?["first"] ?? .array([]),
         ]
       } ?? .null,
     ]
