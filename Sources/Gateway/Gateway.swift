@@ -20,6 +20,8 @@ public final class Gateway: Sendable {
     public let projectionHealth: ProjectionHealth
     /// Whether the log is signed.
     public let notaryHealth = NotaryHealth()
+    /// Whether erasures are listed, and none is owed.
+    public let erasureHealth = ErasureHealth()
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
     /// Called when somebody has been erased.

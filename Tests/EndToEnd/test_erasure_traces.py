@@ -159,6 +159,37 @@ def test_a_list_that_cannot_be_written_is_told(fresh_database, tmp_path):
         until("the log says so", lambda: "written again" in service.stderr())
 
 
+def health(service):
+    """What `/readyz` says of erasures; None where all is well."""
+    with http(service) as client:
+        response = client.get("/readyz")
+    assert response.status_code == 200
+    body = response.json()
+    assert (body["status"] == "degraded") == ("erasures" in body)
+    return body.get("erasures")
+
+
+def test_a_list_that_holds_something_else_is_told(fresh_database, tmp_path):
+    path = tmp_path / "erasures.jsonl"
+    with started(fresh_database, tmp_path) as service:
+        ada = signed_in(service)
+        assert health(service) is None
+        path.write_text("no erasure\n")
+        erased = jejak("user", "erase", ada.id, "--yes", url=fresh_database.url,
+                       env={"JEJAK_ERASURE_FILE": path})
+        reason = f"{path}:1: this line is no erasure"
+        assert erased.returncode == 1 and erased.stdout.startswith(f"erased {ada.id} ")
+        assert f"not in the list yet: {reason}" in erased.stderr
+        assert is_erased(fresh_database, ada.id)
+        until("/readyz says so", lambda: health(service) == {"unlisted": reason})
+        path.unlink()
+        until("/readyz says no more", lambda: health(service) is None)
+        assert [line["user"] for line in listed(path)] == [ada.id]
+        # A list that is taken away is made anew, without a restart.
+        path.unlink()
+        until("it is there again", lambda: len(listed(path)) == 1)
+
+
 @pytest.mark.parametrize("form", ["plain", "custom"])
 def test_i11_a_restore_of_yesterday_owes_the_erasures_of_today(
         postgres, fresh_database, tmp_path, form):
@@ -196,11 +227,11 @@ def test_i11_a_restore_of_yesterday_owes_the_erasures_of_today(
         with started(restored, tmp_path) as service:
             until("the service says so",
                   lambda: "people who were erased are here again" in service.stderr())
-            assert gone.http is not None and service.running
-
-        replayed = jejak("backup-check", "--erasures", path, "--replay", url=restored.url)
-        # What else was lost stays lost.
-        assert replayed.returncode == 1 and replayed.stdout == f"erased: {gone.id}\n"
+            assert health(service) == {"owed": 1}
+            replayed = jejak("backup-check", "--erasures", path, "--replay", url=restored.url)
+            # What else was lost stays lost.
+            assert replayed.returncode == 1 and replayed.stdout == f"erased: {gone.id}\n"
+            until("nobody is owed an erasure any more", lambda: health(service) is None)
         assert is_erased(restored, gone.id) and is_erased(restored, early.id)
         again = jejak("backup-check", "--erasures", path, "--replay", url=restored.url)
         assert again.returncode == 1 and again.stdout == ""

@@ -11,8 +11,8 @@ extension Gateway {
   /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is
   /// right.
   ///
-  /// A projection that has stopped is told, and so is a notary that refuses to sign, and the answer
-  /// stays 200: what is asked most, profiles and sessions, doesn't need them, and other processes
+  /// A projection that has stopped is told, and so are a notary that refuses to sign and a list of
+  /// erasures that can't be kept, and the answer stays 200: what is asked most, profiles and sessions, doesn't need them, and other processes
   /// are no better off.
   func ready(_ request: Request) throws(Problem) -> Response {
     guard shared.readiness.isComplete else {
@@ -20,10 +20,13 @@ extension Gateway {
     }
     let projections = shared.projectionHealth.report
     let notary = shared.notaryHealth.report
-    let isDegraded = projections?.isDegraded == true || notary?.isDegraded == true
+    let erasures = shared.erasureHealth.report
+    let isDegraded =
+      projections?.isDegraded == true || notary?.isDegraded == true || erasures != nil
     var body: JSONObject = ["status": .string(isDegraded ? "degraded" : "ok")]
     if let projections { body["projections"] = projections.json }
     if let notary { body["notary"] = notary.json }
+    if let erasures { body["erasures"] = erasures }
     return Self.health(JSON.object(body).bytes)
   }
 

@@ -1,6 +1,7 @@
 import Accounts
 import EventLog
 import EventLoop
+import Gateway
 import Logging
 import Postgres
 import Synchronization
@@ -15,15 +16,17 @@ final class ErasureKeeper: Sendable {
 
   private let target: String
   private let list: ErasureList
+  private let health: ErasureHealth
   private let logger: Logger
   private let isStopping = Atomic(false)
   private let woken = Semaphore()
   private let thread = Mutex<LoopThread?>(nil)
 
   /// Starts to keep `list` for a database that has the right schema.
-  init(target: String, list: ErasureList, logger: Logger) throws {
+  init(target: String, list: ErasureList, health: ErasureHealth, logger: Logger) throws {
     self.target = target
     self.list = list
+    self.health = health
     self.logger = logger
     let started = try LoopThread(name: "erasures") { [self] in keep() }
     thread.withLock { $0 = started }
@@ -47,7 +50,7 @@ final class ErasureKeeper: Sendable {
 
   private func keep() {
     var isTold = false
-    var isChecked = false
+    var owed: Int?
     while true {
       do {
         let connection = try BlockingConnection(
@@ -56,21 +59,26 @@ final class ErasureKeeper: Sendable {
           setup: ["set role jejak_service"],
           patience: .seconds(10)
         )
-        if !isChecked { try tellOwed(connection) }
-        isChecked = true
         var position = Position.start
         while true {
           let isLast = isStopping.load(ordering: .acquiring)
+          // Once, and after that until nobody is owed an erasure any more.
+          if owed != 0 { owed = try findOwed(connection, before: owed) }
+          if !list.exists { position = .start }
           position = try Erasures.each(after: position, connection) { try list.add($0) }
           if isTold { logger.notice("the list of erasures is written again") }
           isTold = false
+          health.set(unlisted: nil)
           if isLast { return }
           rest()
         }
       } catch {
         // Of the database the other connections tell; that the list is kept must be known.
-        if let failure = error as? ErasureList.Failure, !isTold {
-          logger.error("erasures are not listed", ["reason": .string(failure.description)])
+        if let failure = error as? ErasureList.Failure {
+          health.set(unlisted: failure.description)
+          if !isTold {
+            logger.error("erasures are not listed", ["reason": .string(failure.description)])
+          }
           isTold = true
         }
         if isStopping.load(ordering: .acquiring) { return }
@@ -79,19 +87,26 @@ final class ErasureKeeper: Sendable {
     }
   }
 
-  /// Says so where the database holds people who had been erased: it was put back to an earlier state.
-  private func tellOwed(_ connection: borrowing BlockingConnection) throws {
+  /// How many people the database holds who had been erased, which is said when it is found: it was
+  /// put back to an earlier state.
+  private func findOwed(
+    _ connection: borrowing BlockingConnection,
+    before: Int?
+  ) throws -> Int {
     let listed = try list.read().map(\.user)
     var owed = 0
     for start in stride(from: 0, to: listed.count, by: Int(Erasures.pageLength)) {
       let users = Array(listed[start..<min(start + Int(Erasures.pageLength), listed.count)])
       owed += try Erasures.owed(users, connection).count
     }
-    guard owed > 0 else { return }
-    logger.error(
-      "people who were erased are here again; run jejak backup-check --replay",
-      ["owed": .integer(owed)]
-    )
+    health.set(owed: owed)
+    if owed > 0 && before == nil {
+      logger.error(
+        "people who were erased are here again; run jejak backup-check --replay",
+        ["owed": .integer(owed)]
+      )
+    }
+    return owed
   }
 
   /// Waits for the next look, and takes all signals of before for one.

@@ -238,6 +238,7 @@ final class Service {
           erasures.keeper = try ErasureKeeper(
             target: database.serviceTarget,
             list: list,
+            health: shared.erasureHealth,
             logger: logger
           )
         } else {

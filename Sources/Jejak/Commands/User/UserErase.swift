@@ -14,7 +14,7 @@ enum UserErase {
     guard isSure || isatty(0) == 1 else {
       throw UsageError("an erasure can't be undone; say --yes where nobody can be asked")
     }
-    let (erasure, isNew) = try UserCommand.with(arguments) { database, connection in
+    let (erasure, isNew, isListed) = try UserCommand.with(arguments) { database, connection in
       let user = try UserLookup.find(arguments.operands[1], includesErased: true, connection)
       guard try isSure || confirms(user, arguments.operands[1]) else {
         throw CommandError("nothing was erased")
@@ -22,8 +22,7 @@ enum UserErase {
       guard let outcome = try Erasures.erase(user, by: .system, connection) else {
         throw CommandError("there is no user \(user)")
       }
-      note(database.settings, connection)
-      return outcome
+      return (outcome.erasure, outcome.isNew, list(database.settings, connection))
     }
     if arguments.has("json") {
       let json: JSON = [
@@ -39,7 +38,7 @@ enum UserErase {
           : "\(erasure.user) was erased before, at position \(erasure.position)\n"
       )
     }
-    return .success
+    return isListed ? .success : .failure
   }
 
   private static func confirms(_ user: UserID, _ name: String) throws -> Bool {
@@ -47,14 +46,21 @@ enum UserErase {
     return readLine() == name
   }
 
-  /// A running service lists it too; what is not listed now is listed when one runs.
-  private static func note(_ settings: Settings, _ connection: borrowing BlockingConnection) {
-    guard let path = settings.erasureListPath else { return }
+  /// Whether the erasure is in the list, where one is kept.
+  ///
+  /// A running service lists it too, and what is not listed now is listed when one runs that can write the list.
+  private static func list(
+    _ settings: Settings,
+    _ connection: borrowing BlockingConnection
+  ) -> Bool {
+    guard let path = settings.erasureListPath else { return true }
     do {
       let list = ErasureList(path: path)
       try Erasures.each(connection) { try list.add($0) }
+      return true
     } catch {
-      Output.complain("jejak: the erasure is not in the list yet: \(error)\n")
+      Output.complain("jejak: erased, but the erasure is not in the list yet: \(error)\n")
+      return false
     }
   }
 }
