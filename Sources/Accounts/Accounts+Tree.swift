@@ -33,7 +33,7 @@ extension Accounts {
     return rows.count == 1 ? Array(rows.bytes(0, 0)) : nil
   }
 
-  /// The proof that an event is in the log, with its entry as extra data.
+  /// The proof that an event is in the log, with its entry, and the details behind it, as extra data.
   public func proof(
     of user: UserID,
     _ stream: Event.Stream,
@@ -42,7 +42,10 @@ extension Accounts {
     let rows = try await read(TreeQuery.entry, TreeQuery.entryParameters(user, stream, version))
     guard rows.count == 1 else { throw .noSuchVersion }
     let position = Position(rows.integer(0, 0))
-    guard let entry = LogEntry(rows, 0) else { return .damaged(position) }
+    let details = LogDetails(rows, 0)
+    guard let entry = LogEntry(rows, 0), entry.details == details.digest else {
+      return .damaged(position)
+    }
     guard let stored = try await checkpoint(), stored.size > entry.index else {
       return .notSignedYet(position)
     }
@@ -58,7 +61,7 @@ extension Accounts {
     else { return .damaged(position) }
     return .proof(
       TreeProof(
-        extra: entry.bytes,
+        extra: entry.bytes + details.bytes,
         index: entry.index,
         hashes: inclusion.hashes,
         checkpoint: note

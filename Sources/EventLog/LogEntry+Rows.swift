@@ -1,6 +1,6 @@
 public import Postgres
 import Profiles
-public import Sodium
+import Sodium
 
 extension LogEntry {
   /// The columns that `init(_:_:from:)` reads, in its order, of a relation called `events`.
@@ -36,28 +36,7 @@ extension LogEntry {
     )
   }
 
-  /// The digest of the details: type, request and trace, each as a `u32` length, which is all ones
-  /// for a null, and UTF-8; then the number of changed fields as `u32`, and each of them likewise.
-  public static func details(
-    type: String,
-    requestID: String?,
-    traceID: String?,
-    changed: [String]
-  ) -> SHA256.Digest {
-    var context = SHA256.Context()
-    for text in [type, requestID, traceID] {
-      guard let text else {
-        context.update(bigEndian: UInt32.max)
-        continue
-      }
-      context.update(text: text)
-    }
-    context.update(bigEndian: UInt32(truncatingIfNeeded: changed.count))
-    for field in changed { context.update(text: field) }
-    return context.finish()
-  }
-
-  /// The same out of a row, without making texts; nil where `changed` is no plain array.
+  /// The digest of the details in a row, without making texts; nil where `changed` is no plain array.
   private static func details(_ rows: Rows, _ row: Int, from first: Int) -> SHA256.Digest? {
     var context = SHA256.Context()
     for column in first..<first + 3 {
@@ -89,12 +68,14 @@ extension LogEntry {
   }
 }
 
-extension SHA256.Context {
-  fileprivate mutating func update(text: String) {
-    var text = text
-    text.withUTF8 { bytes in
-      update(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
-      update(UnsafeRawBufferPointer(bytes))
-    }
+extension LogDetails {
+  /// Those of the event in row `row` of `LogEntry.columns`.
+  public init(_ rows: Rows, _ row: Int) {
+    self.init(
+      type: rows.string(row, 9) ?? "",
+      requestID: rows.string(row, 10),
+      traceID: rows.string(row, 11),
+      changed: rows.strings(row, 12)
+    )
   }
 }

@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import json
 import re
 import stat
 
@@ -132,7 +133,10 @@ def test_a_person_can_prove_what_happened_to_them(filled, log, database):
         proof = Proof.parse(response.text)
         checkpoint = proof.check(verifier)
         assert checkpoint.size > proof.index
-        assert proof.extra == entries[proof.index]
+        assert proof.entry == entries[proof.index]
+        row = database.rows("select type, request_id, trace_id, changed from events"
+                            " where position = %s", proof.index + 1)[0]
+        assert proof.details == tuple(row)
         stream = 2 if query else 1
         assert database.value("select position from events where user_id = %s and version = %s"
                               " and stream = %s", ada.id, version, stream) == proof.index + 1
@@ -188,20 +192,42 @@ def test_the_command_verifies_a_proof_without_service_and_database(proof_file):
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("proven: the log example.com/tests has this event")
     assert re.search(rf"^user +{ada.id}$", result.stdout, re.MULTILINE)
+    assert re.search(r"^type +UserRegistered$", result.stdout, re.MULTILINE)
+    assert re.search(r"^fields +email$", result.stdout, re.MULTILINE)
     result = jejak("verify-proof", path, "--key", key, "--json")
     assert result.returncode == 0 and f'"user":"{ada.id}"' in result.stdout
+    told = json.loads(result.stdout)
+    assert (told["type"], told["changed"]) == ("UserRegistered", ["email"])
+    assert told["requestId"] and told["traceId"] is None
+    piped = jejak("verify-proof", "-", "--key", key, "--json", input=path.read_text())
+    assert piped.returncode == 0 and json.loads(piped.stdout) == told
+    several = jejak("verify-proof", path, "--key", f"{OTHER_KEY}\n{key}\n", "--json")
+    assert several.returncode == 0 and json.loads(several.stdout) == told
+    assert jejak("verify-proof", path, "--key", f"{key}\nx").returncode == 2
+    assert jejak("verify-proof", "-", "--key", key, input="").returncode == 1
 
 
 def test_the_command_refuses_every_change_of_a_proof(proof_file):
     path, text, key, _ = proof_file
     extra = base64.b64decode(re.search(r"^extra (.*)$", text, re.MULTILINE)[1])
-    altered = bytearray(extra)
-    altered[20] ^= 1
+    def with_extra(place, extra=extra):
+        altered = bytearray(extra)
+        altered[place] ^= 1
+        return text.replace(base64.b64encode(extra).decode(), base64.b64encode(altered).decode())
+
+    assert b"UserRegistered" in extra[137:]
     size = re.search(r"\n\n\S+\n(\d+)\n", text)[1]
     index = int(re.search(r"^index (\d+)$", text, re.MULTILINE)[1])
     changes = {
-        "entry": text.replace(base64.b64encode(extra).decode(),
-                              base64.b64encode(altered).decode()),
+        "entry": with_extra(20),
+        "digest of the details": with_extra(80),
+        "length of the type": with_extra(137),
+        "type": with_extra(142),
+        "a field's name": with_extra(len(extra) - 1),
+        "no details": text.replace(base64.b64encode(extra).decode(),
+                                   base64.b64encode(extra[:137]).decode()),
+        "more behind the details": text.replace(base64.b64encode(extra).decode(),
+                                                base64.b64encode(extra + b"x").decode()),
         "index": text.replace(f"index {index}", f"index {index - 1}"),
         "size": text.replace(f"\n{size}\n", f"\n{int(size) + 1}\n"),
         "hash": re.sub(r"(index \d+\n)(.)",

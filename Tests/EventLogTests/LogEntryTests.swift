@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A log entry")
 struct LogEntryTests {
-  private static let details = LogEntry.details(
+  private static let details = LogDetails(
     type: "ProfileUpdated",
     requestID: "req-1",
     traceID: nil,
@@ -28,7 +28,7 @@ struct LogEntryTests {
       schema: 2,
       actorKind: 1,
       actorID: actorID,
-      details: Self.details,
+      details: Self.details.digest,
       payload: try #require(SHA256.Digest(SHA256.digest(of: "{}".utf8)))
     )
   }
@@ -68,15 +68,15 @@ struct LogEntryTests {
 
   @Test func `tells details apart that look alike when written one behind the other`() {
     let details = [
-      LogEntry.details(type: "ab", requestID: "c", traceID: "", changed: []),
-      LogEntry.details(type: "a", requestID: "bc", traceID: "", changed: []),
-      LogEntry.details(type: "ab", requestID: "c", traceID: nil, changed: []),
-      LogEntry.details(type: "ab", requestID: nil, traceID: "c", changed: []),
-      LogEntry.details(type: "ab", requestID: "c", traceID: "", changed: [""]),
-      LogEntry.details(type: "ab", requestID: "c", traceID: "", changed: ["x", "y"]),
-      LogEntry.details(type: "ab", requestID: "c", traceID: "", changed: ["xy"]),
+      LogDetails(type: "ab", requestID: "c", traceID: "", changed: []),
+      LogDetails(type: "a", requestID: "bc", traceID: "", changed: []),
+      LogDetails(type: "ab", requestID: "c", traceID: nil, changed: []),
+      LogDetails(type: "ab", requestID: nil, traceID: "c", changed: []),
+      LogDetails(type: "ab", requestID: "c", traceID: "", changed: [""]),
+      LogDetails(type: "ab", requestID: "c", traceID: "", changed: ["x", "y"]),
+      LogDetails(type: "ab", requestID: "c", traceID: "", changed: ["xy"]),
     ]
-    #expect(Set(details).count == details.count)
+    #expect(Set(details.map(\.digest)).count == details.count)
   }
 }
 
@@ -116,12 +116,12 @@ struct LogEntryRowTests {
         schema: event.schema,
         actorKind: UInt8(event.actor.kind),
         actorID: event.actor.id,
-        details: LogEntry.details(
+        details: LogDetails(
           type: event.type,
           requestID: event.requestID,
           traceID: event.traceID,
           changed: event.changed
-        ),
+        ).digest,
         payload: try #require(SHA256.Digest(recorded.bytes(row, RecordedEvent.columnCount)))
       )
       #expect(LogEntry(rows, row, from: 1) == expected)

@@ -32,12 +32,7 @@ enum VerifyCommand: Command {
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let workers = try arguments.number("workers", atMost: RebuildOptions.workerLimit)
-    let key = try arguments["key"].map { text in
-      guard let key = NoteVerifier(text) else {
-        throw UsageError("--key: expected a public key of the form name+id+key, not '\(text)'")
-      }
-      return key
-    }
+    let key = try arguments["key"].map { try PublicKeys.parse($0)[0] }
     let settings = try Settings(arguments)
     return try Database.withReady(settings) { database in
       var verification = Verification(

@@ -13,6 +13,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 HASH, WIDTH = 32, 256
+ENTRY, DETAILS_DIGEST = 137, slice(73, 105)
 ED25519 = b"\x01"
 SIGNATURE_MARK = "\u2014 "
 ENTRY_COLUMNS = """
@@ -143,6 +144,39 @@ def open_checkpoint(note, verifier):
     return Checkpoint(origin, int(size), hash)
 
 
+class Details(NamedTuple):
+    """The parts of an event's header that have no fixed length."""
+
+    type: str
+    request: str | None
+    trace: str | None
+    changed: list
+
+    @classmethod
+    def parse(cls, data):
+        place = 0
+
+        def number():
+            nonlocal place
+            value, = struct.unpack_from(">I", data, place)
+            place += 4
+            return value
+
+        def text():
+            nonlocal place
+            length = number()
+            if length == 0xFFFFFFFF:
+                return None
+            assert place + length <= len(data)
+            place += length
+            return data[place - length:place].decode()
+
+        texts = [text(), text(), text()]
+        changed = [text() for _ in range(number())]
+        assert place == len(data) and texts[0] is not None and None not in changed
+        return cls(*texts, changed)
+
+
 class Proof(NamedTuple):
     extra: bytes | None
     index: int
@@ -163,10 +197,20 @@ class Proof(NamedTuple):
         assert all(len(hash) == HASH for hash in hashes)
         return cls(extra, int(index.removeprefix("index ")), hashes, note)
 
+    @property
+    def entry(self):
+        return self.extra[:ENTRY]
+
+    @property
+    def details(self):
+        """What stands behind the entry, whose digest is in it."""
+        return Details.parse(self.extra[ENTRY:])
+
     def check(self, verifier):
-        """The checkpoint, if the entry that the proof brings is in its tree."""
+        """The checkpoint, if the entry that the proof brings is in its tree, with these details."""
         checkpoint = open_checkpoint(self.note, verifier)
-        leaf = leaf_hash(self.extra)
+        assert sha256(self.extra[ENTRY:]) == self.entry[DETAILS_DIGEST]
+        leaf = leaf_hash(self.entry)
         assert check_inclusion(self.index, checkpoint.size, leaf, self.hashes, checkpoint.root)
         return checkpoint
 

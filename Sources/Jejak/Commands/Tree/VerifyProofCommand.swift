@@ -14,13 +14,14 @@ enum VerifyProofCommand: Command {
   static let syntax = CommandSyntax(
     usage: "jejak verify-proof FILE [--key KEY] [--json]",
     summary: "Verifies that an event is in the log, by a proof that the service gave.\n"
-      + "It needs neither the service nor its database. Status 1: the proof proves nothing.",
+      + "It needs neither the service nor its database. FILE may be -, standard input. Status 1: "
+      + "the proof proves nothing.",
     options: [
       CommandOption(
         "key",
         "KEY",
-        help: "The log's public key, name+id+key, from somebody you trust; unless given that of "
-          + "the signing key's file."
+        help: "The log's public key, name+id+key, from somebody you trust, or several, one a line; "
+          + "unless given that of the signing key's file."
       ),
       CommandOption("json", help: "Print JSON."),
     ] + Settings.databaseOptions,
@@ -29,67 +30,96 @@ enum VerifyProofCommand: Command {
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let path = arguments.operands[0]
-    let verifier = try verifier(arguments)
-    let bytes: [UInt8]
-    do throws(SmallFileError) {
-      bytes = try SmallFile.read(path, for: .everybody)
-    } catch {
-      throw CommandError("\(error)")
-    }
+    let verifiers = try verifiers(arguments)
+    let bytes = try read(path)
     guard let proof = TreeProof(bytes) else { throw CommandError("\(path) is no tlog-proof") }
-    guard let extra = proof.extra, let entry = LogEntry(extra), entry.index == proof.index else {
+    let extra = proof.extra ?? []
+    let leaf = Array(extra.prefix(LogEntry.byteCount))
+    guard let entry = LogEntry(leaf), entry.index == proof.index else {
       throw CommandError("\(path) doesn't say which event it is about")
     }
-    let checkpoint: Checkpoint
-    do throws(TreeProof.Flaw) {
-      checkpoint = try proof.verify(entry: extra, by: verifier)
-    } catch {
-      switch error {
-      case .checkpoint:
-        throw CommandError("the checkpoint in \(path) is not signed by \(verifier.name)'s key")
-      case .inclusion:
-        throw CommandError("the event in \(path) is not in the log of its checkpoint")
-      }
-    }
+    let checkpoint = try verify(proof, of: leaf, in: path, by: verifiers)
+    // Behind the entry, and not in the tree itself: the entry has their digest.
+    guard let details = LogDetails(extra.dropFirst(leaf.count)), details.digest == entry.details
+    else { throw CommandError("the details in \(path) are not those of its event") }
     Output.write(
       arguments.has("json")
-        ? String(decoding: JSON.object(json(entry, checkpoint)).bytes, as: UTF8.self) + "\n"
-        : text(entry, checkpoint)
+        ? String(decoding: JSON.object(json(entry, details, checkpoint)).bytes, as: UTF8.self)
+          + "\n"
+        : text(entry, details, checkpoint)
     )
     return .success
   }
 
-  private static func verifier(_ arguments: CommandArguments) throws -> NoteVerifier {
-    if let text = arguments["key"] {
-      guard let verifier = NoteVerifier(text) else {
-        throw UsageError("--key: expected a public key of the form name+id+key, not '\(text)'")
-      }
-      return verifier
+  private static func read(_ path: String) throws -> [UInt8] {
+    if path == StandardInput.operand {
+      return try StandardInput.read(limit: SignedNote.byteLimit)
     }
+    do throws(SmallFileError) {
+      return try SmallFile.read(path, for: .everybody)
+    } catch {
+      throw CommandError("\(error)")
+    }
+  }
+
+  /// The checkpoint, which any of `verifiers` has signed: a log may have had several keys.
+  private static func verify(
+    _ proof: TreeProof,
+    of leaf: [UInt8],
+    in path: String,
+    by verifiers: [NoteVerifier]
+  ) throws -> Checkpoint {
+    for verifier in verifiers {
+      do throws(TreeProof.Flaw) {
+        return try proof.verify(entry: leaf, by: verifier)
+      } catch .checkpoint {
+        continue
+      } catch {
+        throw CommandError("the event in \(path) is not in the log of its checkpoint")
+      }
+    }
+    let names = verifiers.map { "\($0.name)'s" }.joined(separator: " or ")
+    throw CommandError("the checkpoint in \(path) is not signed by \(names) key")
+  }
+
+  private static func verifiers(_ arguments: CommandArguments) throws -> [NoteVerifier] {
+    if let text = arguments["key"] { return try PublicKeys.parse(text) }
     let settings = try Settings(arguments)
     guard let file = try? SigningKey.file(settings), let signer = try? file.read() else {
       throw UsageError("--key: say which key the log is signed with")
     }
-    return signer.verifier
+    return [signer.verifier]
   }
 
-  private static func text(_ entry: LogEntry, _ checkpoint: Checkpoint) -> String {
-    """
-    proven: the log \(checkpoint.origin) has this event among its first \(checkpoint.size)
-    position     \(entry.position)
-    recorded at  \(entry.recordedAt)
-    user         \(entry.user)
-    event        \(entry.event)
-    stream       \(streamName(entry))
-    version      \(entry.version)
-    actor        \(entry.actor.kindName)\(entry.actorID.map { " \($0)" } ?? "")
-    details      sha256:\(hexadecimal(entry.details.bytes))
-    payload      sha256:\(hexadecimal(entry.payload.bytes))
+  private static func text(
+    _ entry: LogEntry,
+    _ details: LogDetails,
+    _ checkpoint: Checkpoint
+  ) -> String {
+    let fields = details.changed.isEmpty ? "-" : details.changed.joined(separator: ", ")
+    return """
+      proven: the log \(checkpoint.origin) has this event among its first \(checkpoint.size)
+      position     \(entry.position)
+      recorded at  \(entry.recordedAt)
+      user         \(entry.user)
+      event        \(entry.event)
+      type         \(HistoryText.visible(details.type))
+      fields       \(HistoryText.visible(fields))
+      stream       \(streamName(entry))
+      version      \(entry.version)
+      actor        \(entry.actor.kindName)\(entry.actorID.map { " \($0)" } ?? "")
+      request      \(details.requestID.map(HistoryText.visible) ?? "-")
+      trace        \(details.traceID.map(HistoryText.visible) ?? "-")
+      payload      sha256:\(hexadecimal(entry.payload.bytes)), sealed
 
-    """
+      """
   }
 
-  private static func json(_ entry: LogEntry, _ checkpoint: Checkpoint) -> JSONObject {
+  private static func json(
+    _ entry: LogEntry,
+    _ details: LogDetails,
+    _ checkpoint: Checkpoint
+  ) -> JSONObject {
     var actor: JSONObject = ["kind": .string(entry.actor.kindName)]
     actor["id"] = entry.actorID.map { .string($0.description) } ?? .null
     var json: JSONObject = [:]
@@ -99,6 +129,10 @@ enum VerifyProofCommand: Command {
     json["recordedAt"] = .string(entry.recordedAt.description)
     json["user"] = .string(entry.user.description)
     json["event"] = .string(entry.event.description)
+    json["type"] = .string(details.type)
+    json["changed"] = .array(details.changed.map(JSON.string))
+    json["requestId"] = details.requestID.map(JSON.string) ?? .null
+    json["traceId"] = details.traceID.map(JSON.string) ?? .null
     json["stream"] = .string(streamName(entry))
     json["version"] = .integer(Int64(entry.version.rawValue))
     json["actor"] = .object(actor)
