@@ -10,6 +10,7 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from support import transparency
 from support.client import http, problem, signed_in
+from support.erasure import delete
 from support.load import Load
 from support.log import head
 from support.processes import short_directory
@@ -154,6 +155,32 @@ def test_a_person_can_prove_what_happened_to_them(filled, log, database):
         path = f"/v1/users/{ada.id}/history/1/proof"
         Proof.parse(anyone.get(path, headers=audit).text).check(verifier)
         problem(anyone.get(path, headers=users), 403, "insufficient-scope")
+
+
+def test_what_is_left_of_the_erased_can_be_proven_to_operators(filled, log, database):
+    ada = signed_in(filled, firstName="Ada")
+    assert delete(ada).status_code == 204
+    wait_signed(database)
+    entries = transparency.entries(database)
+    with http(filled) as client:
+        def proof(version, **query):
+            headers = {"Authorization": "Bearer " + audit}
+            path = f"/v1/users/{ada.id}/history/{version}/proof"
+            return client.get(path, params=query, headers=headers)
+
+        audit = filled.api_key("audit:read")
+        cases = [(1, {}, "UserRegistered"), (2, {}, "UserErased"),
+                 (1, {"stream": "access"}, "SignedIn")]
+        for version, query, kind in cases:
+            response = proof(version, **query)
+            assert response.status_code == 200, response.text
+            found = Proof.parse(response.text)
+            found.check(log.verifier())
+            assert found.entry == entries[found.index] and found.details.type == kind
+        problem(proof(3), 404, "no-such-version")
+        problem(client.get(f"/v1/users/{ada.id}/history/2/proof"), 401, "authentication-required")
+        problem(client.get("/v1/users/01a22abc-86f0-7172-a247-47adcfe285ce/history/1/proof",
+                           headers={"Authorization": "Bearer " + audit}), 404, "not-found")
 
 
 def test_an_event_that_was_not_signed_yet_is_told(filled, database):

@@ -22,7 +22,7 @@ extension Gateway {
   }
 
   /// Of users who have been erased there are tombstones.
-  private func requireKnown(_ user: UserID) async throws(Problem) {
+  func requireKnown(_ user: UserID) async throws(Problem) {
     do throws(AccountsError) {
       _ = try await accounts.user(user)
     } catch .erased {
