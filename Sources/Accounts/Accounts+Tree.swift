@@ -20,10 +20,11 @@ extension Accounts {
     TreeQuery.checkpoint(try await read(TreeQuery.checkpoint, Parameters()))
   }
 
-  /// The public key of the log, in the form name+id+key; nil before the first signature.
-  public func verifierKey() async throws(AccountsError) -> String? {
-    let rows = try await read(TreeQuery.verifierKey, Parameters())
-    return rows.count == 1 ? rows.string(0, 0) : nil
+  /// The public keys of the log, in the form name+id+key, the one in use first and the former ones
+  /// behind it; none before the first signature.
+  public func verifierKeys() async throws(AccountsError) -> [String] {
+    let rows = try await read(TreeQuery.verifierKeys, Parameters())
+    return (0..<rows.count).compactMap { rows.string($0, 0) }
   }
 
   /// The hashes of a tile, as many as there are; nil where the tree has no such tile.

@@ -7,7 +7,7 @@ public import Sodium
 /// What readers ask of the tree's tables.
 public enum TreeQuery {
   /// The statements to be prepared on connections that read the tree.
-  public static let statements = [tile, tiles, checkpoint, verifierKey, entry]
+  public static let statements = [tile, tiles, checkpoint, verifierKeys, entry]
 
   /// A checkpoint as it is stored.
   public struct StoredCheckpoint: Sendable {
@@ -21,10 +21,10 @@ public enum TreeQuery {
     public let note: String
   }
 
-  /// The public key in use, the last of `log_origins`; no row before the first one.
-  public static let verifierKey = Statement(
-    "tree_verifier_key",
-    "select verifier_key from log_origins order by origin desc limit 1"
+  /// The public keys of the log, the one in use first; no row before the first one.
+  public static let verifierKeys = Statement(
+    "tree_verifier_keys",
+    "select verifier_key from log_origins order by origin desc"
   )
 
   /// The last checkpoint under the key in use; no row before the first one.

@@ -322,6 +322,36 @@ def test_the_key_is_made_once_and_only_its_owner_can_read_it():
     assert refused.stderr == f"jejak: others can read or write {path}; run chmod 600 {path}\n"
 
 
+def test_a_new_origin_keeps_the_name_and_the_former_keys_are_told(fresh_database):
+    """Without a name of its own it is the former one with a number."""
+    path = short_directory() / "key"
+    env = {"JEJAK_SIGNING_KEY_FILE": path}
+    made = jejak("checkpoint", "key", "--origin", "example.com/jejak", env=env)
+    with Service(fresh_database.url, env=env) as service, http(service) as client:
+        ada = signed_in(service)
+        proof = proof_of(ada, 1).text
+        log, printed = Log(client), [made.stdout]
+        for number in (2, 3):
+            result = jejak("checkpoint", "new-origin", "--yes", url=fresh_database.url, env=env)
+            assert result.returncode == 0, result.stderr
+            printed.insert(0, result.stdout)
+            assert log.verifiers()[0].name == f"example.com/jejak/{number}"
+        assert client.get("/v1/log/key").text == "".join(printed)
+        # What was proven under a former key is proven still, by what the service gives now.
+        Proof.parse(proof).check(log.verifiers()[-1])
+        file = path.parent / "event.tlog-proof"
+        file.write_text(proof)
+        keys = client.get("/v1/log/key").text
+        result = jejak("verify-proof", file, "--key", keys)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith("proven: the log example.com/jejak has")
+        newest = jejak("verify-proof", file, "--key", printed[0])
+        assert newest.returncode == 1, newest.stdout
+        wait_signed(fresh_database)
+        verified = jejak("verify", "--key", keys, url=fresh_database.url, env=env)
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
 def test_the_service_refuses_to_start_without_a_key_of_its_own(fresh_database):
     def refusal(**settings):
         env = {"JEJAK_DATABASE_URL": fresh_database.url, "JEJAK_LISTEN": "127.0.0.1:0",

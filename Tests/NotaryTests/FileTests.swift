@@ -74,3 +74,21 @@ struct SigningKeyFileTests {
     }
   }
 }
+
+@Suite("The name of a new origin")
+struct OriginNameTests {
+  @Test(arguments: [
+    (["example.com/log"], "example.com/log/2"),
+    (["example.com/log/2", "example.com/log"], "example.com/log/3"),
+    (["example.com/log/2024"], "example.com/log/2024/2"),
+    (["other", "other/2", "example.com/log"], "other/3"),
+    (["other/x", "other"], "other/x/2"),
+  ])
+  func `is the present one with the next number`(names: [String], expected: String) {
+    #expect(NewOrigin.nextName(after: names) == expected)
+  }
+
+  @Test func `is none for a log without a name`() {
+    #expect(NewOrigin.nextName(after: []) == nil)
+  }
+}

@@ -34,7 +34,7 @@ extension Gateway {
     _ = try Query(request, known: [])
     switch resource {
     case .checkpoint: return try await checkpoint()
-    case .key: return try await verifierKey()
+    case .key: return try await verifierKeys()
     case .tile(let path): return try await tile(path)
     }
   }
@@ -48,13 +48,10 @@ extension Gateway {
     return Self.text(found.note, caching: "no-cache")
   }
 
-  private func verifierKey() async throws(Problem) -> Response {
-    guard
-      let key = try await reading({ () throws(AccountsError) in try await accounts.verifierKey() })
-    else {
-      throw .notSignedYet
-    }
-    return Self.text(key + "\n", caching: "no-cache")
+  private func verifierKeys() async throws(Problem) -> Response {
+    let keys = try await reading { () throws(AccountsError) in try await accounts.verifierKeys() }
+    guard !keys.isEmpty else { throw .notSignedYet }
+    return Self.text(keys.map { $0 + "\n" }.joined(), caching: "no-cache")
   }
 
   private func tile(_ path: TilePath) async throws(Problem) -> Response {
@@ -82,7 +79,7 @@ extension Gateway {
     )
     let user = try await historyOwner(request, id)
     let found = try await reading { () throws(AccountsError) in
-      try await accounts.proof(of: user.id, stream, version)
+      try await accounts.proof(of: user, stream, version)
     }
     switch found {
     case .proof(let proof):

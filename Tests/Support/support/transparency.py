@@ -336,7 +336,13 @@ class Log:
         return response
 
     def verifier(self):
-        return Verifier.parse(self._get("key").text.removesuffix("\n"))
+        """The key in use, the first of those that are given."""
+        return self.verifiers()[0]
+
+    def verifiers(self):
+        text = self._get("key").text
+        assert text.endswith("\n")
+        return [Verifier.parse(line) for line in text.splitlines()]
 
     def note(self):
         return self._get("checkpoint").text

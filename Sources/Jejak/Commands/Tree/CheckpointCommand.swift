@@ -23,7 +23,8 @@ enum CheckpointCommand: Command {
         "NAME",
         help: "With key and new-origin: the name of a key that is made, by which others know the "
           + "log; best an address without its scheme, such as example.com/jejak. Unless given "
-          + "localhost/jejak/ and eight random digits."
+          + "localhost/jejak/ and eight random digits, and with new-origin the present name with "
+          + "/2 behind it, then /3, and so on."
       ),
       CommandOption("yes", help: "With new-origin: do it."),
       CommandOption("json", help: "With show and key: print JSON."),
@@ -145,7 +146,7 @@ enum CheckpointCommand: Command {
         var signer = try file.read()
         // A key that the log doesn't know yet was put there for this.
         if try NewOrigin.isKnown(signer.verifier, connection) {
-          signer = try file.renew(origin: origin)
+          signer = try file.renew(origin: origin ?? NewOrigin.nextName(connection))
         } else if let origin, origin != signer.verifier.name {
           throw CommandError("\(file.path) has a new key already, named \(signer.verifier.name)")
         }
