@@ -301,6 +301,13 @@ def test_the_checkpoint_is_shown_and_exported(filled, log, database):
     assert result.returncode == 0 and result.stdout == "", result.stderr
     checkpoint = transparency.open_checkpoint(path.read_text(), log.verifier())
     assert checkpoint.size <= head(database)
+    nowhere = path.parent / "missing" / "kept"
+    refused = jejak("checkpoint", "export", nowhere, url=database.url)
+    assert refused.returncode == 1
+    assert refused.stderr == f"jejak: {nowhere}: its directory does not exist\n"
+    printed = jejak("checkpoint", "export", "-", url=database.url)
+    assert printed.returncode == 0 and printed.stderr == "", printed.stderr
+    assert transparency.open_checkpoint(printed.stdout, log.verifier()).size >= checkpoint.size
     for wrong in [[], ["hide"], ["export"], ["show", "x"], ["show", "--yes"], ["new-origin"],
                   ["show", "--origin", "x"], ["key", "--origin", "a b"], ["export", "x", "--json"]]:
         assert jejak("checkpoint", *wrong, url=database.url).returncode == 2, wrong

@@ -13,7 +13,7 @@ enum CheckpointCommand: Command {
     usage: "jejak checkpoint show | export FILE | key [--origin NAME] | "
       + "new-origin --yes [--origin NAME]",
     summary: "Shows and keeps what was signed of the log, and looks after the key.\n"
-      + "show prints the last checkpoint; export puts it into a file. key prints the public key "
+      + "show prints the last checkpoint; export puts it into FILE, or on standard output for -. key prints the public key "
       + "that others verify checkpoints and proofs with, and makes the private one where there is "
       + "none. new-origin begins anew under another key, after what was signed was lost: for "
       + "others this is another log.",
@@ -86,6 +86,10 @@ enum CheckpointCommand: Command {
     let rows = try with(settings) { try $0.query(TreeQuery.checkpoint.sql) }
     guard let checkpoint = TreeQuery.checkpoint(rows) else {
       throw CommandError("the log was not signed yet")
+    }
+    if path == "-" {
+      Output.write(checkpoint.note)
+      return .success
     }
     do throws(SmallFileError) {
       try SmallFile.replace(path, Array(checkpoint.note.utf8), for: .everybody)
