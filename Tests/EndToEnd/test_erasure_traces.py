@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 from support.client import http, signed_in
@@ -104,13 +105,20 @@ def test_scrub_tells_what_it_could_not_have(fresh_database):
         assert result.returncode == 1
         told = json.loads(result.stdout)
         assert list(told["left"]) == ["sessions"] and "credentials" in told["rewritten"]
+        pid = other.info.backend_pid
+        assert re.search(rf"held by process {pid}\b.*open for \d+ s", told["left"]["sessions"])
+        assert told["inTheWay"] == []
         other.rollback()
         other.execute("set transaction isolation level repeatable read")
         other.execute("select count(*) from sessions").fetchone()
         # Something happens that this transaction could still ask about.
         fresh_database.rows("delete from sessions")
         result = jejak("scrub", "--lock-timeout", "1s", url=fresh_database.url)
-        assert result.returncode == 1 and "still open" in result.stderr
+        assert result.returncode == 1
+        assert re.search(rf"still open: process {pid}\b.*, open for \d+ s$", result.stderr,
+                         re.MULTILINE), result.stderr
+        assert "left: sessions: a transaction from before is still open\n" in result.stdout
+        assert "left: directory: " in result.stdout and "rewritten" not in result.stdout
     assert jejak("scrub", url=fresh_database.url).returncode == 0
     assert jejak("scrub", "--lock-timeout", "soon", url=fresh_database.url).returncode == 2
 

@@ -42,7 +42,7 @@ enum ScrubCommand: Command {
 
   static func run(_ arguments: CommandArguments) throws -> ExitStatus {
     let patience = try patience(arguments["lock-timeout"])
-    let (done, left) = try Database.withReady(Settings(arguments)) { database in
+    let report = try Database.withReady(Settings(arguments)) { database in
       let connection = try BlockingConnection(
         target: database.target,
         applicationName: "jejak scrub",
@@ -52,15 +52,21 @@ enum ScrubCommand: Command {
     }
     if arguments.has("json") {
       let json: JSON = [
-        "rewritten": .array(done.map(JSON.string)),
-        "left": .object(JSONObject(left.map { .init(key: $0.table, value: .string($0.reason)) })),
+        "rewritten": .array(report.done.map(JSON.string)),
+        "left": .object(
+          JSONObject(report.left.map { .init(key: $0.table, value: .string($0.reason)) })
+        ),
+        "inTheWay": .array(report.inTheWay.map(JSON.string)),
       ]
       Output.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
     } else {
-      Output.write(done.map { "rewritten: \($0)\n" }.joined())
-      Output.write(left.map { "left: \($0.table): \($0.reason)\n" }.joined())
+      Output.write(report.done.map { "rewritten: \($0)\n" }.joined())
+      Output.write(report.left.map { "left: \($0.table): \($0.reason)\n" }.joined())
     }
-    return left.isEmpty ? .success : .failure
+    for transaction in report.inTheWay {
+      Output.complain("jejak: a transaction from before is still open: \(transaction)\n")
+    }
+    return report.left.isEmpty ? .success : .failure
   }
 
   private static func patience(_ text: String?) throws -> Duration {
@@ -71,39 +77,49 @@ enum ScrubCommand: Command {
     return time
   }
 
+  private struct Report {
+    /// The tables that were written anew.
+    var done: [String] = []
+    /// Those that were not.
+    var left: [(table: String, reason: String)] = []
+    /// The transactions that might still ask for what was deleted.
+    var inTheWay: [String] = []
+  }
+
   private static func scrub(
     isWithEvents: Bool,
     _ patience: Duration,
     _ connection: borrowing BlockingConnection
-  ) throws -> (done: [String], left: [(table: String, reason: String)]) {
+  ) throws -> Report {
     try removeErased(connection)
-    // What an open transaction could still see would be taken along.
-    guard try waitForOlder(patience, connection) else {
-      throw CommandError(
-        "a transaction from before is still open, such as a dump; run this again when it has ended"
-      )
-    }
+    var report = Report()
+    report.inTheWay = try waitForOlder(patience, connection)
     let existing = try (projections.flatMap { name in kinds.map { name + $0 } } + tables)
       .filter { try exists($0, connection) }
     // Statistics of the planner hold values of the columns they are about.
     let all = (isWithEvents ? ["events"] : []) + existing + ["pg_catalog.pg_statistic"]
-    var done: [String] = []
-    var left: [(table: String, reason: String)] = []
+    // What an open transaction could still see would be taken along.
+    guard report.inTheWay.isEmpty else {
+      report.left = all.map { ($0, "a transaction from before is still open") }
+      return report
+    }
     let progress = Progress("scrubbing", unit: "tables")
     for (index, table) in all.enumerated() {
       do {
         if try rewrite(table, connection) {
-          done.append(table)
+          report.done.append(table)
         } else {
-          left.append((table, "this role may not"))
+          report.left.append((table, "this role may not"))
         }
       } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
-        left.append((table, failure.safeDescription))
+        let holders = try holders(of: table, connection)
+        let held = holders.isEmpty ? "" : "; held by \(holders.joined(separator: ", "))"
+        report.left.append((table, failure.safeDescription + held))
       }
       progress.show(Int64(index + 1), Int64(all.count))
     }
     progress.end()
-    return (done, left)
+    return report
   }
 
   /// Writes a table anew; false where the server has passed it over, which it only warns of.
@@ -136,25 +152,54 @@ enum ScrubCommand: Command {
     try connection.query("select to_regclass('\(table)') is not null").bool(0, 0)
   }
 
-  /// Waits until nobody can see what was deleted before now; false where that takes too long.
+  /// A row of `pg_stat_activity`, named `a`, in words.
+  private static let process = """
+    'process ' || a.pid || coalesce(' (' || nullif(a.application_name, '') || ')', '')
+      || coalesce(', open for ' || extract(epoch from clock_timestamp() - a.xact_start)::bigint
+                                || ' s', '')
+    """
+
+  /// Who has a lock on `table` now.
+  private static func holders(
+    of table: String,
+    _ connection: borrowing BlockingConnection
+  ) throws -> [String] {
+    let rows = try connection.query(
+      """
+      select distinct \(process) from pg_locks l join pg_stat_activity a using (pid)
+       where l.relation = to_regclass('\(table)') and l.granted and pid <> pg_backend_pid()
+         and l.database = (select oid from pg_database where datname = current_database())
+      """
+    )
+    return (0..<rows.count).compactMap { rows.string($0, 0) }
+  }
+
+  /// Waits until nobody can see what was deleted before now; who still can where that takes too long.
   private static func waitForOlder(
     _ patience: Duration,
     _ connection: borrowing BlockingConnection
-  ) throws -> Bool {
+  ) throws -> [String] {
     let now = try connection.query("select pg_current_xact_id()::xid::text").string(0, 0) ?? "0"
     let deadline = Instant.now() + patience
     let semaphore = Semaphore()
     while true {
       let older = try connection.query(
         """
-        select exists (select from pg_stat_activity
-                        where pid <> pg_backend_pid() and age(backend_xmin) > age('\(now)'::xid))
-            or exists (select from pg_prepared_xacts where age(transaction) > age('\(now)'::xid))
-            or exists (select from pg_replication_slots where age(xmin) > age('\(now)'::xid))
+        select \(process) from pg_stat_activity a
+         where pid <> pg_backend_pid() and age(backend_xmin) > age('\(now)'::xid)
+        union all
+        select 'prepared transaction ' || gid || ', open for '
+               || extract(epoch from clock_timestamp() - prepared)::bigint || ' s'
+          from pg_prepared_xacts where age(transaction) > age('\(now)'::xid)
+        union all
+        select 'replication slot ' || slot_name
+          from pg_replication_slots where age(xmin) > age('\(now)'::xid)
         """
       )
-      if !older.bool(0, 0) { return true }
-      guard Instant.now() < deadline else { return false }
+      if older.count == 0 { return [] }
+      guard Instant.now() < deadline else {
+        return (0..<older.count).compactMap { older.string($0, 0) }
+      }
       _ = semaphore.wait(atMost: pause)
     }
   }
