@@ -122,7 +122,11 @@ public enum SmallFile {
   ) throws(SmallFileError) -> String {
     let draft = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard file >= 0 else { throw .system(path) }
+    guard file >= 0 else {
+      // The file needn't be there, so it is its directory that is not.
+      throw errno == ENOENT
+        ? .unusable(path, reason: "its directory does not exist") : .system(path)
+    }
     defer { _ = close(file) }
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -92,7 +92,9 @@ def test_an_operator_sees_that_somebody_was_there(service, database, key):
     for command in (["history", ada.id], ["audit", "--user", ada.id, "--all"]):
         printed = jejak(*command, url=database.url)
         assert printed.returncode == 0 and "UserErased" in printed.stdout
-        assert "Lovelace" not in printed.stdout
+        assert "Lovelace" not in printed.stdout and "session -" not in printed.stdout
+        assert "    lastName: erased\n" in printed.stdout
+        assert "    erased: the values are gone\n" in printed.stdout
     shown = jejak("user", "show", ada.id, url=database.url)
     assert shown.returncode == 1 and "erased" in shown.stderr
     check_followers(database)

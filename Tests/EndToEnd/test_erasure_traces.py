@@ -152,6 +152,10 @@ def test_every_erasure_is_listed_outside_the_database(fresh_database, tmp_path):
     exported = tmp_path / "exported"
     result = jejak("erasure", "export", exported, url=fresh_database.url)
     assert result.returncode == 0 and exported.read_text() == path.read_text()
+    nowhere = tmp_path / "missing" / "list"
+    refused = jejak("erasure", "export", nowhere, url=fresh_database.url)
+    assert refused.returncode == 1
+    assert refused.stderr == f"jejak: can't write {nowhere}: its directory does not exist\n"
     printed = jejak("erasure", "export", "-", url=fresh_database.url)
     assert printed.stdout == path.read_text()
 

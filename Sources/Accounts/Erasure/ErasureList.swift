@@ -62,10 +62,10 @@ public struct ErasureList: Sendable {
   public func replace(with erasures: [Erasure]) throws(Failure) {
     let draft = ErasureList(path: "\(path).\(getpid())")
     let file = open(draft.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw draft.failure("write") }
+    guard file >= 0 else { throw failure("write") }
     defer { _ = close(file) }
     do throws(Failure) {
-      try draft.write(erasures.flatMap(Self.line), to: file)
+      try write(erasures.flatMap(Self.line), to: file)
       guard rename(draft.path, path) == 0 else { throw failure("replace") }
     } catch {
       unlink(draft.path)
@@ -134,6 +134,9 @@ public struct ErasureList: Sendable {
   }
 
   private func failure(_ verb: String) -> Failure {
-    Failure(description: "can't \(verb) \(path): \(String(cString: strerror(errno)))")
+    // A file that is missing is made or is none to read: what is not there is its directory.
+    let reason =
+      errno == ENOENT ? "its directory does not exist" : String(cString: strerror(errno))
+    return Failure(description: "can't \(verb) \(path): \(reason)")
   }
 }

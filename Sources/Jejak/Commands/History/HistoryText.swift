@@ -12,23 +12,28 @@ enum HistoryText {
     let source = members["source"]?.object ?? [:]
     let user = members["user"].map { "  user \(text($0))" } ?? ""
     let name = actor["name"].map { " (\(text($0)))" } ?? ""
+    let isErased = members["erased"] != nil
+    // Of an erased entry nobody knows any more from where it came.
+    let origin =
+      isErased
+      ? ""
+      : " from \(text(source["address"])) with \(text(source["agent"])),"
+        + " session \(text(source["session"]))"
     var lines = [
       "\(text(members["recordedAt"]))  \(text(members["type"]))  version \(text(members["version"]))"
         + "  position \(text(members["position"]))" + user,
-      "    by \(text(actor["kind"])) \(text(actor["id"]))\(name) from \(text(source["address"]))"
-        + " with \(text(source["agent"])), session \(text(source["session"])),"
+      "    by \(text(actor["kind"])) \(text(actor["id"]))\(name)\(origin),"
         + " request \(text(source["requestId"]))",
     ]
     for name in ["session", "count", "kept", "reverts"] {
       if let value = members[name] { lines.append("    \(name): \(text(value))") }
     }
-    if let erased = members["erased"] { lines.append("    erased: \(text(erased))") }
     for change in members["changes"]?.array ?? [] {
       let change = change.object ?? [:]
-      lines.append(
-        "    \(text(change["field"])): \(text(change["old"])) → \(text(change["new"]))"
-      )
+      let values = isErased ? "erased" : "\(text(change["old"])) → \(text(change["new"]))"
+      lines.append("    \(text(change["field"])): \(values)")
     }
+    if isErased { lines.append("    erased: the values are gone") }
     return lines.joined(separator: "\n") + "\n"
   }
 
