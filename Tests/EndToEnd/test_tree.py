@@ -304,7 +304,7 @@ def test_the_checkpoint_is_shown_and_exported(filled, log, database):
     nowhere = path.parent / "missing" / "kept"
     refused = jejak("checkpoint", "export", nowhere, url=database.url)
     assert refused.returncode == 1
-    assert refused.stderr == f"jejak: {nowhere}: its directory does not exist\n"
+    assert refused.stderr == f"jejak: can't use {nowhere}: its directory does not exist\n"
     printed = jejak("checkpoint", "export", "-", url=database.url)
     assert printed.returncode == 0 and printed.stderr == "", printed.stderr
     assert transparency.open_checkpoint(printed.stdout, log.verifier()).size >= checkpoint.size
