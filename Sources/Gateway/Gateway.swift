@@ -20,6 +20,8 @@ public final class Gateway: Sendable {
     public let projectionHealth: ProjectionHealth
     /// Whether the log is signed.
     public let notaryHealth = NotaryHealth()
+    /// Whether the master key in use is to be had.
+    public let keyHealth = KeyHealth()
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
     /// Called when somebody has been erased.

@@ -225,6 +225,7 @@ final class Service {
         rebuilder = try Rebuilder(
           target: database.serviceTarget,
           keyring: keyring,
+          keyHealth: shared.keyHealth,
           logger: logger
         )
         signing = try Signing(
