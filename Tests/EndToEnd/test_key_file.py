@@ -169,3 +169,12 @@ def test_a_service_that_was_not_given_the_new_key(fresh_database, key_file, tmp_
         assert told["level"] == "error"
         with http(late) as client:
             assert client.post("/v1/users", json=registration).status_code == 201
+
+
+def test_a_database_of_one_s_own_is_told_what_is_not_kept_outside(fresh_database, tmp_path):
+    message = "no checkpoint is kept outside the database; set JEJAK_CHECKPOINT_FILE"
+    with Service(fresh_database.url) as service:
+        assert logged(service, message)[0]["level"] == "notice"
+    with Service(fresh_database.url, env={
+            "JEJAK_CHECKPOINT_FILE": tmp_path / "checkpoint"}) as service:
+        assert not logged(service, message)
