@@ -20,7 +20,7 @@ RUN apt-get update \
       ca-certificates libpq5 libsodium23 libmicrohttpd12 libjansson4 libidn2-0 libunistring2 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin jejak \
- && install -d -o jejak -g jejak -m 0700 /var/lib/jejak
+ && install -d -o jejak -g jejak -m 0700 /var/lib/jejak /var/lib/jejak-outside
 COPY --from=builder /src/.build/release/jejak /usr/local/bin/jejak
 COPY --chmod=755 deploy/healthcheck /usr/local/bin/jejak-healthcheck
 USER 10001:10001

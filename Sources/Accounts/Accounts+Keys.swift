@@ -43,7 +43,9 @@ extension Accounts {
   func followMasterKey(for user: UserID) async throws(AccountsError) {
     let rows = try await read(SQL.masterKeyInUse, Parameters())
     do {
-      try keyring.use(rows.integer(0, 0))
+      try keyring.use(
+        .init(number: rows.integer(0, 0), wrappedSecret: Array(rows.bytes(0, 1)))
+      )
     } catch {
       throw .keyUnavailable(user, reason: error.description)
     }
@@ -58,6 +60,6 @@ extension SQL {
 
   static let masterKeyInUse = Statement(
     "master_key_in_use",
-    "select coalesce(master_key, 0) from sealing"
+    "select coalesce(master_key, 0), coalesce(wrapped_secret, '') from sealing"
   )
 }

@@ -52,7 +52,7 @@ extension Accounts {
 extension AccountsError {
   /// How it is answered that a user's events can't be folded.
   fileprivate init(_ error: ProjectionError) {
-    if case .unreadable(let position, let reason) = error {
+    if let (position, reason) = error.event {
       self = .unreadableEvent(position, reason: reason)
     } else {
       self = .failed(error.description)

@@ -31,6 +31,8 @@ public struct RecordedEvent: Sendable {
   public internal(set) var payload: [UInt8] = []
   /// Why the payload can't be opened, without a person's data; nil where it can, or is not there.
   public internal(set) var unreadable: String?
+  /// Whether that is for want of a master key, which may come.
+  public internal(set) var lacksMasterKey = false
   /// The names of the fields that changed, as the header has them.
   public let changed: [String]
   /// Whether the payload is gone, since the user has been erased.

@@ -22,6 +22,8 @@ public final class Gateway: Sendable {
     public let notaryHealth = NotaryHealth()
     /// Whether erasures are listed, and none is owed.
     public let erasureHealth = ErasureHealth()
+    /// Whether the master key in use is to be had.
+    public let keyHealth = KeyHealth()
     /// Where projections are looked after.
     let projectionDesk: ProjectionDesk?
     /// Called when somebody has been erased.

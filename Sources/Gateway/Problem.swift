@@ -3,6 +3,7 @@ import Clocks
 import EventLog
 import HTTP
 import JSON
+import Keys
 import Profiles
 
 /// A refusal as it is answered: `application/problem+json` (RFC 9457) with a stable `code`.
@@ -161,6 +162,18 @@ extension Problem {
       detail: "Nothing was changed."
     )
     problem.logged = "the key of user \(user): \(reason)"
+    return problem
+  }
+
+  /// The master key in use is not to be had by this process; the process itself logs it.
+  static func masterKeyUnknown(_ number: Int32, _ error: KeyringError) -> Problem {
+    var problem = tryLater(
+      "key-unavailable",
+      "The master key in use is not known here.",
+      detail: "Nobody can sign in, register or change anything by this process."
+    )
+    problem.members["masterKey"] = .integer(Int64(number))
+    problem.members["reason"] = .string(error.description)
     return problem
   }
 

@@ -16,8 +16,8 @@ extension Database {
     if let path = settings.masterKeyFile { return path }
     guard settings.databaseURL == nil else {
       throw CommandError(
-        "JEJAK_MASTER_KEY_FILE (--master-key-file) is not set: the payloads of the log are sealed, "
-          + "and jejak key generate makes the file with the key"
+        "JEJAK_MASTER_KEY_FILE (--master-key-file) is not set, the file with the keys that the log's "
+          + "payloads are sealed with: \(KeyFileError.advice)"
       )
     }
     return settings.dataDirectory + "/" + keyFileName

@@ -36,6 +36,8 @@ public enum KeyError: Error, Hashable, CustomStringConvertible {
   /// What is wrapped doesn't open: the key file has another key under this number, or the wrapped
   /// key is another user's, or was altered.
   case wrongMasterKey(Int32)
+  /// The key file has another key under the number of the one in use.
+  case otherMasterKey(Int32)
   /// The user has no key: it was destroyed.
   case destroyed
 
@@ -44,6 +46,8 @@ public enum KeyError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .unknownMasterKey(let number): "the key file has no master key \(number)"
     case .wrongMasterKey(let number): "master key \(number) does not open the user's key"
+    case .otherMasterKey(let number):
+      "the key file's master key \(number) is not the one that this log has in use"
     case .destroyed: "the user's key is gone"
     }
   }

@@ -27,6 +27,8 @@ public final class Keyring: Sendable {
     var inUse: Int32 = 0
     var secret: [UInt8] = []
     var acceptsPlain = false
+    /// The numbers whose keys have opened the log's secret.
+    var proven: Set<Int32> = []
   }
 
   /// Numbers that were looked for in vain, and until when they are not looked for again, in seconds
@@ -42,6 +44,7 @@ public final class Keyring: Sendable {
   private let path: String?
   private let state = Mutex(State())
   private let missed = Mutex<Missed>([:])
+  private let isInDoubt = Atomic(false)
 
   /// The keys of the file at `path`, which is read by `open`.
   public init(file path: String) {
@@ -65,13 +68,15 @@ public final class Keyring: Sendable {
   /// while a log has some.
   public func open(_ inUse: InUse, acceptsPlain: Bool) throws(KeyringError) {
     guard let path else { return }
-    let keys: MasterKeys
+    try open(Self.read(path), inUse, acceptsPlain: acceptsPlain)
+  }
+
+  private static func read(_ path: String) throws(KeyringError) -> MasterKeys {
     do {
-      keys = try MasterKeys(file: path)
+      return try MasterKeys(file: path)
     } catch {
       throw .file(error)
     }
-    try open(keys, inUse, acceptsPlain: acceptsPlain)
   }
 
   private func open(
@@ -83,6 +88,7 @@ public final class Keyring: Sendable {
     state.withLock { state in
       for key in keys.keys { state.keys[key.number] = key.bytes }
       state.inUse = inUse.number
+      state.proven.insert(inUse.number)
       state.secret = secret
       state.acceptsPlain = acceptsPlain
     }
@@ -119,13 +125,74 @@ public final class Keyring: Sendable {
     guard let key = keys[inUse.number] else {
       throw .missing(inUse.number, among: keys.numbers)
     }
-    let opened = SecretBox.open(
+    guard let opened = secret(of: inUse, key) else { throw .wrong(inUse.number) }
+    return opened
+  }
+
+  private static func secret(of inUse: InUse, _ key: [UInt8]) -> [UInt8]? {
+    SecretBox.open(
       inUse.wrappedSecret,
       key: key,
       binding: binding("jejak.secret.v1", inUse.number)
     )
-    guard let opened else { throw .wrong(inUse.number) }
-    return opened
+  }
+
+  /// Throws unless the key in use is among `keys`.
+  public static func check(_ keys: MasterKeys, _ inUse: InUse) throws(KeyringError) {
+    _ = try secret(of: inUse, keys)
+  }
+
+  /// Whether one of `keys` opens the key of `user`.
+  public static func opens(_ wrapped: WrappedKey, of user: UserID, _ keys: MasterKeys) -> Bool {
+    keys[wrapped.masterKey].map { open(wrapped, of: user, $0) != nil } ?? false
+  }
+
+  private static func open(_ wrapped: WrappedKey, of user: UserID, _ key: [UInt8]) -> DataKey? {
+    SecretBox.open(
+      wrapped.bytes,
+      key: key,
+      binding: binding("jejak.userkey.v1", wrapped.masterKey, user)
+    ).flatMap(DataKey.init(bytes:))
+  }
+
+  /// How the key file, and what is known of it, stand to the key in use.
+  public enum Standing: Equatable, Sendable {
+    /// The file has the key in use.
+    case good
+    /// The file lacks it; this process knows it until it ends.
+    case remembered(KeyringError)
+    /// Neither the file has it, nor does this process know it.
+    case unknown(KeyringError)
+  }
+
+  /// Reads the file, and learns what it has: above all the key in use, even where another one was
+  /// known under its number.
+  public func check(_ inUse: InUse) -> Standing {
+    guard let path else { return .good }
+    do throws(KeyringError) {
+      let keys = try Self.read(path)
+      try Self.check(keys, inUse)
+      state.withLock { state in
+        for key in keys.keys where key.number == inUse.number || state.keys[key.number] == nil {
+          state.keys[key.number] = key.bytes
+        }
+        state.proven.insert(inUse.number)
+      }
+      return .good
+    } catch {
+      return knows(inUse) ? .remembered(error) : .unknown(error)
+    }
+  }
+
+  /// Whether a key was asked for in vain since this was last asked: a reason to `check`.
+  public func takeDoubt() -> Bool { isInDoubt.exchange(false, ordering: .acquiringAndReleasing) }
+
+  private func knows(_ inUse: InUse) -> Bool {
+    let (key, isProven) = state.withLock { state in
+      (state.keys[inUse.number], state.proven.contains(inUse.number))
+    }
+    guard let key else { return false }
+    return isProven || Self.secret(of: inUse, key) != nil
   }
 
   /// A code that only holders of a master key of this log can compute; `purpose` tells uses apart.
@@ -143,12 +210,7 @@ public final class Keyring: Sendable {
   /// The key of `user`.
   public func unwrap(_ wrapped: WrappedKey, of user: UserID) throws(KeyError) -> DataKey {
     let master = try masterKey(wrapped.masterKey)
-    let opened = SecretBox.open(
-      wrapped.bytes,
-      key: master,
-      binding: Self.binding("jejak.userkey.v1", wrapped.masterKey, user)
-    )
-    guard let key = opened.flatMap(DataKey.init(bytes:)) else {
+    guard let key = Self.open(wrapped, of: user, master) else {
       throw .wrongMasterKey(wrapped.masterKey)
     }
     return key
@@ -171,15 +233,23 @@ public final class Keyring: Sendable {
   /// The master key in use.
   public var inUse: Int32 { state.withLock { $0.inUse } }
 
-  /// Takes another master key into use, as the database says.
-  public func use(_ number: Int32) throws(KeyError) {
-    _ = try masterKey(number)
-    state.withLock { $0.inUse = number }
+  /// Takes another master key into use, as the database says; not one that only has its number.
+  public func use(_ inUse: InUse) throws(KeyError) {
+    _ = try masterKey(inUse.number)
+    guard knows(inUse) else {
+      isInDoubt.store(true, ordering: .releasing)
+      throw .otherMasterKey(inUse.number)
+    }
+    state.withLock { state in
+      state.inUse = inUse.number
+      state.proven.insert(inUse.number)
+    }
   }
 
   private func masterKey(_ number: Int32) throws(KeyError) -> [UInt8] {
-    guard let key = known(number) ?? look(for: number) else { throw .unknownMasterKey(number) }
-    return key
+    if let key = known(number) ?? look(for: number) { return key }
+    isInDoubt.store(true, ordering: .releasing)
+    throw .unknownMasterKey(number)
   }
 
   private func known(_ number: Int32) -> [UInt8]? { state.withLock { $0.keys[number] } }
@@ -231,6 +301,15 @@ public enum KeyringError: Error, Equatable, CustomStringConvertible {
   case missing(Int32, among: [Int32])
   /// The file has another key under the number of the one in use.
   case wrong(Int32)
+
+  /// A word for programs.
+  public var code: String {
+    switch self {
+    case .file: "key-file-unusable"
+    case .missing: "master-key-missing"
+    case .wrong: "master-key-differs"
+    }
+  }
 
   /// For the operator.
   public var description: String {

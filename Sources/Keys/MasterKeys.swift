@@ -101,12 +101,17 @@ public enum KeyFileError: Error, Equatable, CustomStringConvertible {
   /// There are more keys than `MasterKeys.limit`.
   case tooMany(String)
 
+  /// What to do where there is no key: a new one can't stand for one that was lost.
+  public static let advice =
+    "for a log that exists put your copy of it back, for a new one make it with jejak key generate"
+
   /// For the operator, without a key.
   public var description: String {
     switch self {
+    case .file(.missing(let path)): "there is no file \(path) with master keys: \(Self.advice)"
     case .file(let error): error.description
     case .line(let path, let line, let reason): "\(path):\(line): \(reason)"
-    case .empty(let path): "\(path) has no master key; make one with jejak key generate"
+    case .empty(let path): "\(path) has no master key: \(Self.advice)"
     case .tooMany(let path): "\(path) has more than \(MasterKeys.limit) keys"
     }
   }

@@ -4,6 +4,8 @@ public import EventLog
 public enum ProjectionError: Error, CustomStringConvertible {
   /// The event at `position` makes no sense: the projection stops there, and skips nothing.
   case unreadable(position: Position, reason: String)
+  /// The event at `position` can't be read for want of a master key: it can as soon as that is there.
+  case locked(position: Position, reason: String)
   /// A row of the projection's own table makes no sense: rebuild it.
   case unreadableRow(table: String, reason: String)
   /// Another process rebuilds the same projection.
@@ -16,10 +18,20 @@ public enum ProjectionError: Error, CustomStringConvertible {
   /// For the operator.
   public var description: String {
     switch self {
-    case .unreadable(let position, let reason): "the event at position \(position): \(reason)"
+    case .unreadable(let position, let reason), .locked(let position, let reason):
+      "the event at position \(position): \(reason)"
     case .unreadableRow(let table, let reason): "a row of \(table): \(reason)"
     case .busy(let name): "another rebuild of \(name) is under way"
     case .incomplete(let reason), .impossible(let reason): reason
+    }
+  }
+
+  /// The event that can't be read, and why; nil where it is none.
+  public var event: (position: Position, reason: String)? {
+    switch self {
+    case .unreadable(let position, let reason), .locked(let position, let reason):
+      (position, reason)
+    default: nil
     }
   }
 }

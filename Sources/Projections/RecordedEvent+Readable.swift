@@ -7,6 +7,9 @@ extension RecordedEvent {
     do {
       return try event()
     } catch {
+      if case .sealed(let reason) = error, lacksMasterKey {
+        throw .locked(position: position, reason: reason)
+      }
       throw .unreadable(position: position, reason: "\(error)")
     }
   }

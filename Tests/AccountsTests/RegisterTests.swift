@@ -1,6 +1,7 @@
 import Accounts
 import EventLog
 import JSON
+import Keys
 import Postgres
 import Profiles
 import TestSupport
@@ -26,7 +27,14 @@ struct RegisterTests {
     try await withAccounts { fixture async throws in
       let ada = try await fixture.register("ada@example.com")
       let session = try TestDatabase.current.session()
-      try session.script("update sealing set master_key = 2")
+      let second = try Keyring.renew(TestKeys.inUse, TestKeys.masterKeys)
+      var parameters = Parameters()
+      parameters.add(second.number)
+      parameters.add(second.wrappedSecret)
+      try session.query(
+        "update sealing set master_key = $1::integer, wrapped_secret = $2::bytea",
+        parameters
+      )
       let charles = try await fixture.register("charles@example.com")
       let rows = try session.query("select user_id, master_key from user_keys order by master_key")
       #expect(rows.count == 2)

@@ -146,7 +146,7 @@ def test_an_embedded_log_has_its_key_in_the_data_directory(tmp_path):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         listed = jejak("key", "list", "--json", env=settings)
         assert json.loads(listed.stdout) == [
-            {"masterKey": 1, "inFile": True, "inUse": True, "users": 1}]
+            {"masterKey": 1, "inFile": True, "isRight": True, "inUse": True, "users": 1}]
         assert jejak("history", person.email, env=settings).returncode == 0
     kept = file.read_text()
     file.unlink()

@@ -94,14 +94,58 @@ struct KeyringTests {
     // Another number is looked for at once, and all that the file has is known from then on.
     _ = keys.add()
     try SmallFile.replace(file, Array(keys.text.utf8), for: .owner)
-    try keyring.use(3)
+    let third = try Keyring.renew(inUse, keys)
+    // One that only has the number is not taken.
+    #expect(throws: KeyError.otherMasterKey(3)) {
+      try keyring.use(.init(number: 3, wrappedSecret: inUse.wrappedSecret))
+    }
+    try keyring.use(third)
     #expect(keyring.inUse == 3)
     #expect(try keyring.unwrap(wrapped, of: ada).bytes.count == 32)
     // What has left the file stays known.
     let newest = try keyring.wrap(DataKey(), for: ada)
     try SmallFile.replace(file, Array(MasterKeys().text.utf8), for: .owner)
-    #expect(throws: KeyError.unknownMasterKey(4)) { try keyring.use(4) }
+    #expect(throws: KeyError.unknownMasterKey(4)) {
+      try keyring.use(.init(number: 4, wrappedSecret: third.wrappedSecret))
+    }
     #expect(try keyring.unwrap(newest, of: ada).bytes.count == 32)
     #expect(keyring.inUse == 3)
+  }
+
+  @Test func `tells how its file stands to the key in use`() throws {
+    let scratch = try Scratch()
+    var keys = MasterKeys()
+    let first = Keyring.begin(keys)
+    let text = keys.text
+    let file = try scratch.write(text)
+    let keyring = Keyring(file: file)
+    try keyring.open(first, acceptsPlain: false)
+    #expect(keyring.check(first) == .good)
+    try SmallFile.replace(file, Array(MasterKeys().text.utf8), for: .owner)
+    #expect(keyring.check(first) == .remembered(.wrong(1)))
+    try SmallFile.replace(file, [], for: .owner)
+    #expect(keyring.check(first) == .remembered(.file(.empty(file))))
+    #expect(!keyring.takeDoubt())
+    // Another process has rotated, and this one's file has another key under the number.
+    _ = keys.add()
+    let second = try Keyring.renew(first, keys)
+    var others = try MasterKeys(text: text, path: file)
+    #expect(keyring.check(second) == .unknown(.file(.empty(file))))
+    try SmallFile.replace(file, Array(text.utf8), for: .owner)
+    #expect(keyring.check(second) == .unknown(.missing(2, among: [1])))
+    _ = others.add()
+    try SmallFile.replace(file, Array(others.text.utf8), for: .owner)
+    #expect(throws: KeyError.otherMasterKey(2)) { try keyring.use(second) }
+    #expect(keyring.takeDoubt() && !keyring.takeDoubt())
+    #expect(keyring.check(second) == .unknown(.wrong(2)))
+    // The right one takes its place without a restart.
+    try SmallFile.replace(file, Array(keys.text.utf8), for: .owner)
+    #expect(keyring.check(second) == .good)
+    try keyring.use(second)
+    #expect(keyring.inUse == 2)
+    #expect(throws: KeyError.unknownMasterKey(5)) {
+      try keyring.unwrap(WrappedKey(masterKey: 5, bytes: []), of: ada)
+    }
+    #expect(keyring.takeDoubt())
   }
 }

@@ -39,7 +39,9 @@ public struct EventReader {
       } else {
         event.unreadable = "the payload of \(event.type) does not open"
       }
-    case .failure(let error): event.unreadable = error.description
+    case .failure(let error):
+      event.unreadable = error.description
+      if case .unknownMasterKey = error { event.lacksMasterKey = true }
     }
     return event
   }

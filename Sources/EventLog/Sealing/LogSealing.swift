@@ -102,8 +102,11 @@ public struct LogSealing: ~Copyable {
 
   private func addKeys(_ users: [UserID]) throws {
     // No rotation takes another master key into use before these are there for it to find.
-    let inUse = try session.query("select master_key from sealing for share")
-    try keyring.use(inUse.integer(0, 0))
+    try session.script("select from sealing for share")
+    guard let inUse = try SealingRecord.read(session).inUse else {
+      throw KeyringError.missing(0, among: [])
+    }
+    try keyring.use(inUse)
     let keys = try users.map { try keyring.wrap(DataKey(), for: $0) }
     var parameters = Parameters()
     parameters.add(array: users) { $0 }

@@ -11,9 +11,10 @@ extension Gateway {
   /// Answers `GET /readyz`: every loop's connections stand, which are opened once the schema is
   /// right.
   ///
-  /// A projection that has stopped is told, and so are a notary that refuses to sign and a list of
-  /// erasures that can't be kept, and the answer stays 200: what is asked most, profiles and sessions, doesn't need them, and other processes
-  /// are no better off.
+  /// A projection that has stopped is told, and so are a notary that refuses to sign, a list of
+  /// erasures that can't be kept, and a key file that has lost the master key, and the answer stays
+  /// 200: what is asked most, profiles and sessions, doesn't need them yet, and other processes are
+  /// no better off. Where this process doesn't know the master key, others may.
   func ready(_ request: Request) throws(Problem) -> Response {
     guard shared.readiness.isComplete else {
       throw .unavailable("The database can't be used yet, or was lost.")
@@ -21,12 +22,15 @@ extension Gateway {
     let projections = shared.projectionHealth.report
     let notary = shared.notaryHealth.report
     let erasures = shared.erasureHealth.report
+    let keys = try shared.keyHealth.report
     let isDegraded =
       projections?.isDegraded == true || notary?.isDegraded == true || erasures != nil
+      || keys != nil
     var body: JSONObject = ["status": .string(isDegraded ? "degraded" : "ok")]
     if let projections { body["projections"] = projections.json }
     if let notary { body["notary"] = notary.json }
     if let erasures { body["erasures"] = erasures }
+    if let keys { body["keys"] = keys }
     return Self.health(JSON.object(body).bytes)
   }
 

@@ -1,5 +1,6 @@
 import Clocks
 import EventLoop
+import Gateway
 import Keys
 import Logging
 import Postgres
@@ -9,6 +10,8 @@ import Synchronization
 
 /// Runs in this process the rebuilds that were asked for over HTTP; what another process has left
 /// behind goes on here.
+///
+/// Its connection also serves to look after the key file.
 final class Rebuilder: Sendable {
   /// The pause between two looks for rebuilds.
   private static let interval = Duration.seconds(1)
@@ -26,15 +29,17 @@ final class Rebuilder: Sendable {
 
   private let target: String
   private let keyring: Keyring
+  private let keyHealth: KeyHealth
   private let logger: Logger
   private let state = Mutex(State())
   private let woken = Semaphore()
   private let thread = Mutex<LoopThread?>(nil)
 
   /// Starts to look for rebuilds in a database that has the right schema.
-  init(target: String, keyring: Keyring, logger: Logger) throws {
+  init(target: String, keyring: Keyring, keyHealth: KeyHealth, logger: Logger) throws {
     self.target = target
     self.keyring = keyring
+    self.keyHealth = keyHealth
     self.logger = logger
     let started = try LoopThread(name: "rebuilder") { [self] in watch() }
     thread.withLock { $0 = started }
@@ -56,6 +61,7 @@ final class Rebuilder: Sendable {
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
   private func watch() {
+    var keys = KeyWatch(keyring, health: keyHealth, logger: logger)
     while !isStopping {
       do {
         let connection = try BlockingConnection(
@@ -65,6 +71,7 @@ final class Rebuilder: Sendable {
           patience: .seconds(10)
         )
         while !isStopping {
+          try keys.look(connection)
           for rebuild in try RebuildOrders.due(connection) { start(rebuild) }
           reap()
           _ = woken.wait(atMost: Self.interval)

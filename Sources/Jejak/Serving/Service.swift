@@ -225,6 +225,7 @@ final class Service {
         rebuilder = try Rebuilder(
           target: database.serviceTarget,
           keyring: keyring,
+          keyHealth: shared.keyHealth,
           logger: logger
         )
         signing = try Signing(
@@ -233,6 +234,11 @@ final class Service {
           health: shared.notaryHealth,
           logger: logger
         )
+        if signingKey.checkpointFile == nil {
+          logger.notice(
+            "no checkpoint is kept outside the database; set JEJAK_CHECKPOINT_FILE"
+          )
+        }
         if let path = settings.erasureListPath {
           let list = ErasureList(path: path)
           erasures.keeper = try ErasureKeeper(

@@ -120,6 +120,47 @@ struct RunnerSession: ~Copyable {
     at state: ProjectionState,
     _ fortune: inout Fortune
   ) throws -> Bool {
+    do {
+      return try tryStep(follower, at: state, &fortune)
+    } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
+      hinder(
+        follower,
+        &fortune,
+        reason: failure.safeDescription,
+        // A statement that took too long may do with fewer events.
+        isTooLarge: failure.sqlState == Self.canceled
+      )
+    } catch let error as ProjectionError {
+      guard case .locked = error else { throw error }
+      // What comes before that event needs no key that is missing.
+      hinder(follower, &fortune, reason: error.description, isTooLarge: true)
+      // It is opened anew the next time.
+      page.clear()
+    }
+    return false
+  }
+
+  /// Lets `follower` rest after a failure that will pass.
+  private func hinder(
+    _ follower: any Projection.Type,
+    _ fortune: inout Fortune,
+    reason: String,
+    isTooLarge: Bool
+  ) {
+    if isTooLarge { fortune.batch = max(1, fortune.batch / 2) }
+    fortune.failures += 1
+    fortune.restsUntil = .now() + pace.pause(after: fortune.failures)
+    // Told at the first, the second, the fourth, the eighth, …
+    if fortune.failures & (fortune.failures - 1) == 0 {
+      report(.hindered(follower.name, reason))
+    }
+  }
+
+  private mutating func tryStep(
+    _ follower: any Projection.Type,
+    at state: ProjectionState,
+    _ fortune: inout Fortune
+  ) throws -> Bool {
     let retries = fortune.retries
     do {
       let step = try follower.advance(connection, &page, count: fortune.batch, retrying: retries)
@@ -134,16 +175,6 @@ struct RunnerSession: ~Copyable {
       fortune.retries = false
       if let stop {
         report(.stopped(follower.name, stop.event, reason: stop.reason))
-      }
-      return false
-    } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
-      // A statement that took too long may do with fewer events.
-      if failure.sqlState == Self.canceled { fortune.batch = max(1, fortune.batch / 2) }
-      fortune.failures += 1
-      fortune.restsUntil = .now() + pace.pause(after: fortune.failures)
-      // Told at the first, the second, the fourth, the eighth, …
-      if fortune.failures & (fortune.failures - 1) == 0 {
-        report(.hindered(follower.name, failure.safeDescription))
       }
       return false
     }

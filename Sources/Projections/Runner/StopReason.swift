@@ -19,6 +19,7 @@ enum StopReason {
     case ProjectionError.unreadable(_, let reason):
       // The position stands beside it.
       return String(reason.prefix(lengthLimit))
+    case ProjectionError.locked: return nil
     case let error as ProjectionError:
       return String(error.description.prefix(lengthLimit))
     default:
