@@ -24,7 +24,8 @@ public final class NotaryHealth: Sendable {
   var report: (json: JSON, isDegraded: Bool)? {
     switch state.withLock({ $0 }) {
     case .signs: nil
-    case .waitsForSealing: (["state": "waiting", "code": "log-not-sealed"], false)
+    // No process serves a log that is not sealed, so somebody has altered the table.
+    case .waitsForSealing: (["state": "waiting", "code": "log-not-sealed"], true)
     case .refuses(let refusal):
       (
         [

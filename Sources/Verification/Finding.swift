@@ -14,6 +14,8 @@ public struct Finding: Sendable, Equatable {
     case checkpoint(Int64)
     /// The key that the log is signed with.
     case key
+    /// How the log is sealed, as the table `sealing` says.
+    case sealing
     /// What stands beside the log for a user.
     case user(UserID)
   }
@@ -43,7 +45,8 @@ extension Finding.Place {
     case .tile: 1
     case .checkpoint: 2
     case .key: 3
-    case .user: 4
+    case .sealing: 4
+    case .user: 5
     }
   }
 }
@@ -56,6 +59,7 @@ extension Finding.Place: CustomStringConvertible {
     case .tile(let tile): "tile \(TilePath(tile, width: TileID.fullWidth))"
     case .checkpoint(let size): "checkpoint of \(size) events"
     case .key: "key"
+    case .sealing: "table sealing"
     case .user(let user): "user \(user)"
     }
   }

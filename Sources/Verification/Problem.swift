@@ -42,6 +42,10 @@ public enum Problem: Sendable, Equatable {
   case outsideDiffers
   /// The log is signed with another key than the one that was given.
   case keyDiffers(String?)
+  /// The column `is_complete` says otherwise than the log's secret.
+  case sealingDiffers
+  /// Not every payload of the log is sealed yet, as column and secret say.
+  case notSealed
   /// The payload is not the one whose digest stands beside it.
   case payloadDigest
   /// The payload is gone, though the user has not been erased.
@@ -97,6 +101,8 @@ public enum Problem: Sendable, Equatable {
     case .outsideIsAhead: "file-ahead"
     case .outsideDiffers: "file-differs"
     case .keyDiffers: "key-differs"
+    case .sealingDiffers: "sealing-differs"
+    case .notSealed: "not-sealed"
     case .payloadDigest: "payload-digest"
     case .payloadIsMissing: "payload-missing"
     case .payloadRemains: "payload-remains"
@@ -143,6 +149,8 @@ extension Problem: CustomStringConvertible {
     case .outsideDiffers: "the log is not the one that was signed, as the file has it"
     case .keyDiffers(let name):
       "the log is signed with another key, of \(name ?? "an unknown origin")"
+    case .sealingDiffers: "is_complete is not what the log's secret says"
+    case .notSealed: "the log is not sealed yet, so what is plain in it proves nothing"
     case .payloadDigest: "the payload is not the one whose digest stands beside it"
     case .payloadIsMissing: "the payload is gone, and the user has not been erased"
     case .payloadRemains: "the payload is there, and the user has been erased"

@@ -44,6 +44,7 @@ public struct Verification: Sendable {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
       let tree = try StoredTree(connection)
+      try checkSealing(connection, findings)
       try checkSignatures(tree, snapshot, connection, findings)
       try checkPositions(tree, snapshot, connection, findings) {
         progress(.positions, $0, snapshot.length)
@@ -60,6 +61,19 @@ public struct Verification: Sendable {
         findings: count,
         first: first
       )
+    }
+  }
+
+  /// Checks that the log counts as sealed, as the secret says that the keyring has opened.
+  private func checkSealing(
+    _ connection: borrowing BlockingConnection,
+    _ findings: Findings
+  ) throws {
+    let isComplete = try SealingRecord.read(connection).isComplete
+    if isComplete == keyring.acceptsPlain {
+      findings.note(.sealing, .sealingDiffers)
+    } else if !isComplete {
+      findings.note(.sealing, .notSealed)
     }
   }
 
