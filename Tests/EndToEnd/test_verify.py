@@ -252,6 +252,14 @@ def test_a_column(copy, column, tile):
     assert problem == ("payload-digest" if column == "payload" else "event-differs")
 
 
+def test_a_column_without_an_actor(copy):
+    """The entry has zeros for none; nobody may have them."""
+    at = copy.value("select min(position) from events where actor_id is null")
+    copy.rows("update events set actor_id = '00000000-0000-0000-0000-000000000000' "
+              "where position = %s", at)
+    assert found(copy) == [(at, "event-differs")]
+
+
 def test_a_row_that_was_removed(copy):
     at = position(copy, copy.people[3], "ProfileUpdated", 4)
     copy.rows("delete from events where position = %s", at)
