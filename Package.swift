@@ -125,7 +125,7 @@ let package = Package(
       name: "Verification",
       dependencies: [
         "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles",
-        "Projections", "Sodium",
+        "Projections", "Schema", "Sodium",
       ],
       swiftSettings: settings
     ),
