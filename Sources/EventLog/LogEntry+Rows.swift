@@ -21,6 +21,10 @@ extension LogEntry {
       let details = Self.details(rows, row, from: first + 9),
       let payload = SHA256.Digest(rows.bytes(row, first + 13))
     else { return nil }
+    let actor: Identifier<Actor>? =
+      rows.isNull(row, first + 8) ? nil : rows.identifier(row, first + 8)
+    // The entry has zeros for none, so they must not stand for somebody as well.
+    guard actor != Identifier(high: 0, low: 0) else { return nil }
     self.init(
       position: Position(rows.integer(row, first)),
       recordedAt: rows.timestamp(row, first + 1),
@@ -30,7 +34,7 @@ extension LogEntry {
       version: Version(rows.integer(row, first + 5)),
       schema: rows.integer(row, first + 6),
       actorKind: actorKind,
-      actorID: rows.isNull(row, first + 8) ? nil : rows.identifier(row, first + 8),
+      actorID: actor,
       details: details,
       payload: payload
     )

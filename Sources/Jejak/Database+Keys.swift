@@ -24,9 +24,11 @@ extension Database {
   }
 
   /// The keys of a log that has the right schema.
-  func keyring() throws -> Keyring {
+  ///
+  /// Without `checks`, also of one whose table `sealing` says otherwise than the secret does.
+  func keyring(checks: Bool = true) throws -> Keyring {
     let keyring = Keyring(file: try masterKeyFile())
-    try open(keyring) { path in
+    try open(keyring, checks: checks) { path in
       Output.complain("jejak: made \(path); keep a copy apart from the database\n")
     }
     return keyring
@@ -37,22 +39,27 @@ extension Database {
   ///
   /// For an embedded database the file is made where it is missing, and `made` is told; but not where
   /// a key is in use, which a new one couldn't stand for.
-  func open(_ keyring: Keyring, made: (String) -> Void) throws {
+  func open(_ keyring: Keyring, checks: Bool = true, made: (String) -> Void) throws {
     let connection = try BlockingConnection(target: target, applicationName: "jejak keys")
     var record = try SealingRecord.read(connection)
     if record.inUse == nil {
+      guard try !SealingRecord.hasLostItsKey(connection) else { throw SealingError.keyIsGone }
       let path = try masterKeyFile()
       if lease != nil, settings.masterKeyFile == nil,
         try SmallFile.make(path, Array(MasterKeys().text.utf8))
       {
         made(path)
       }
-      try SealingRecord.begin(Keyring.begin(MasterKeys(file: path)), connection)
+      try SealingRecord.begin(
+        Keyring.begin(MasterKeys(file: path), isComplete: record.isComplete),
+        connection
+      )
       record = try SealingRecord.read(connection)
     }
     guard let inUse = record.inUse else {
       throw CommandError("the log has no master key in use; the table sealing was altered")
     }
-    try keyring.open(inUse, acceptsPlain: !record.isComplete)
+    try keyring.open(inUse)
+    if checks { try record.check(keyring) }
   }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import Glibc
 import Keys
 import Postgres
 
@@ -11,7 +12,12 @@ extension Database {
   }
 
   /// Seals what was written before there was sealing; `goOn` is told how far it is.
+  ///
+  /// Not where a checkpoint is kept outside: it says that the log was signed, and so was sealed.
   func seal(_ goOn: (_ done: Int64, _ total: Int64) -> Bool) throws -> LogSealing.Outcome {
-    try LogSealing(target: target, keyring: keyring()).run(goOn)
+    if let path = SigningKey.checkpointFile(settings), access(path, F_OK) == 0 {
+      throw CommandError("\(path) is there: \(SealingError.isSigned)")
+    }
+    return try LogSealing(target: target, keyring: keyring()).run(goOn)
   }
 }

@@ -52,23 +52,16 @@ public final class Keyring: Sendable {
   }
 
   /// These keys alone, which no file has.
-  public init(
-    _ keys: MasterKeys,
-    inUse: InUse,
-    acceptsPlain: Bool = false
-  ) throws(KeyringError) {
+  public init(_ keys: MasterKeys, inUse: InUse) throws(KeyringError) {
     path = nil
-    try open(keys, inUse, acceptsPlain: acceptsPlain)
+    try open(keys, inUse)
   }
 
   /// Reads the file, for a log where `inUse` is in use; throws where that one is not in the file, or
   /// another one has its number.
-  ///
-  /// With `acceptsPlain`, payloads that were written before there was sealing are read as they are:
-  /// while a log has some.
-  public func open(_ inUse: InUse, acceptsPlain: Bool) throws(KeyringError) {
+  public func open(_ inUse: InUse) throws(KeyringError) {
     guard let path else { return }
-    try open(Self.read(path), inUse, acceptsPlain: acceptsPlain)
+    try open(Self.read(path), inUse)
   }
 
   private static func read(_ path: String) throws(KeyringError) -> MasterKeys {
@@ -79,62 +72,83 @@ public final class Keyring: Sendable {
     }
   }
 
-  private func open(
-    _ keys: MasterKeys,
-    _ inUse: InUse,
-    acceptsPlain: Bool
-  ) throws(KeyringError) {
-    let secret = try Self.secret(of: inUse, keys)
+  private func open(_ keys: MasterKeys, _ inUse: InUse) throws(KeyringError) {
+    let (secret, isComplete) = try Self.secret(of: inUse, keys)
     state.withLock { state in
       for key in keys.keys { state.keys[key.number] = key.bytes }
       state.inUse = inUse.number
       state.proven.insert(inUse.number)
       state.secret = secret
-      state.acceptsPlain = acceptsPlain
+      state.acceptsPlain = !isComplete
     }
   }
 
-  /// Whether payloads that were written before there was sealing are read as they are.
+  /// Whether payloads that were written before there was sealing are read as they are: while the
+  /// secret says that the log has some, which nobody can make it say without the master key.
   public var acceptsPlain: Bool { state.withLock { $0.acceptsPlain } }
 
-  /// A secret for a log that has none yet, wrapped by the newest of `keys`.
-  public static func begin(_ keys: MasterKeys) -> InUse {
-    wrap(RandomBytes.make(secretCount), by: keys.keys[keys.keys.count - 1])
+  /// A secret for a log that has none yet, wrapped by the newest of `keys`; it says whether every
+  /// payload of the log is sealed.
+  public static func begin(_ keys: MasterKeys, isComplete: Bool) -> InUse {
+    wrap(RandomBytes.make(secretCount), isComplete, by: keys.keys[keys.keys.count - 1])
   }
 
-  /// The secret of `inUse`, wrapped by the newest of `keys`.
+  /// The secret of `inUse`, wrapped by the newest of `keys`, which says what it has said.
   public static func renew(_ inUse: InUse, _ keys: MasterKeys) throws(KeyringError) -> InUse {
-    wrap(try secret(of: inUse, keys), by: keys.keys[keys.keys.count - 1])
+    let (secret, isComplete) = try secret(of: inUse, keys)
+    return wrap(secret, isComplete, by: keys.keys[keys.keys.count - 1])
   }
 
-  private static func wrap(_ secret: [UInt8], by key: MasterKeys.Key) -> InUse {
+  /// The secret of `inUse`, wrapped anew so that it says that every payload is sealed.
+  public func complete(_ inUse: InUse) throws -> InUse {
+    let master = MasterKeys.Key(number: inUse.number, bytes: try masterKey(inUse.number))
+    let (secret, _) = try Self.open(inUse, master)
+    return Self.wrap(secret, true, by: master)
+  }
+
+  private static func wrap(
+    _ secret: [UInt8],
+    _ isComplete: Bool,
+    by key: MasterKeys.Key
+  ) -> InUse {
     InUse(
       number: key.number,
       wrappedSecret: SecretBox.seal(
         secret,
         key: key.bytes,
-        binding: binding("jejak.secret.v1", key.number)
+        binding: secretBinding(key.number, isComplete)
       )
     )
+  }
+
+  /// What the secret is bound to; whether the log is sealed is told by which one it opens with.
+  private static func secretBinding(_ number: Int32, _ isComplete: Bool) -> [UInt8] {
+    binding("jejak.secret.v1", number) + [isComplete ? 1 : 0]
   }
 
   private static func secret(
     of inUse: InUse,
     _ keys: MasterKeys
-  ) throws(KeyringError) -> [UInt8] {
+  ) throws(KeyringError) -> (secret: [UInt8], isComplete: Bool) {
     guard let key = keys[inUse.number] else {
       throw .missing(inUse.number, among: keys.numbers)
     }
-    guard let opened = secret(of: inUse, key) else { throw .wrong(inUse.number) }
-    return opened
+    return try open(inUse, MasterKeys.Key(number: inUse.number, bytes: key))
   }
 
-  private static func secret(of inUse: InUse, _ key: [UInt8]) -> [UInt8]? {
-    SecretBox.open(
-      inUse.wrappedSecret,
-      key: key,
-      binding: binding("jejak.secret.v1", inUse.number)
-    )
+  private static func open(
+    _ inUse: InUse,
+    _ key: MasterKeys.Key
+  ) throws(KeyringError) -> (secret: [UInt8], isComplete: Bool) {
+    for isComplete in [true, false] {
+      let opened = SecretBox.open(
+        inUse.wrappedSecret,
+        key: key.bytes,
+        binding: secretBinding(inUse.number, isComplete)
+      )
+      if let opened { return (opened, isComplete) }
+    }
+    throw .wrong(inUse.number)
   }
 
   /// Throws unless the key in use is among `keys`.
@@ -192,7 +206,8 @@ public final class Keyring: Sendable {
       (state.keys[inUse.number], state.proven.contains(inUse.number))
     }
     guard let key else { return false }
-    return isProven || Self.secret(of: inUse, key) != nil
+    return isProven
+      || (try? Self.open(inUse, MasterKeys.Key(number: inUse.number, bytes: key))) != nil
   }
 
   /// A code that only holders of a master key of this log can compute; `purpose` tells uses apart.

@@ -14,6 +14,10 @@ public struct Finding: Sendable, Equatable {
     case checkpoint(Int64)
     /// The key that the log is signed with.
     case key
+    /// How the log is sealed, as the table `sealing` says.
+    case sealing
+    /// A table or a function.
+    case schema(String)
     /// What stands beside the log for a user.
     case user(UserID)
   }
@@ -31,6 +35,7 @@ public struct Finding: Sendable, Equatable {
       (left.level, left.index) < (right.level, right.index)
     case (.checkpoint(let left), .checkpoint(let right)): left < right
     case (.user(let left), .user(let right)): left < right
+    case (.schema(let left), .schema(let right)): left < right
     default: left.place.rank < right.place.rank
     }
   }
@@ -43,7 +48,9 @@ extension Finding.Place {
     case .tile: 1
     case .checkpoint: 2
     case .key: 3
-    case .user: 4
+    case .sealing: 4
+    case .schema: 5
+    case .user: 6
     }
   }
 }
@@ -56,6 +63,8 @@ extension Finding.Place: CustomStringConvertible {
     case .tile(let tile): "tile \(TilePath(tile, width: TileID.fullWidth))"
     case .checkpoint(let size): "checkpoint of \(size) events"
     case .key: "key"
+    case .sealing: "table sealing"
+    case .schema(let name): name
     case .user(let user): "user \(user)"
     }
   }

@@ -34,6 +34,8 @@ public enum Problem: Sendable, Equatable {
   case checkpointIsAhead(tree: Int64)
   /// The database has not kept the checkpoint, which was signed.
   case checkpointIsMissing
+  /// The checkpoint is of an origin that the log doesn't have.
+  case checkpointIsUnfounded
   /// The checkpoint that was kept outside is not signed by a key of the log.
   case outsideIsNotSigned
   /// The log is shorter than the checkpoint that was kept outside.
@@ -42,6 +44,12 @@ public enum Problem: Sendable, Equatable {
   case outsideDiffers
   /// The log is signed with another key than the one that was given.
   case keyDiffers(String?)
+  /// The table or function is not as the migrations have made it: why.
+  case schemaDiffers(String)
+  /// The column `is_complete` says otherwise than the log's secret.
+  case sealingDiffers
+  /// Not every payload of the log is sealed yet, as column and secret say.
+  case notSealed
   /// The payload is not the one whose digest stands beside it.
   case payloadDigest
   /// The payload is gone, though the user has not been erased.
@@ -68,6 +76,14 @@ public enum Problem: Sendable, Equatable {
   case passwordIsUnfounded
   /// The commitment beside the password's hash is not that hash's own.
   case commitmentDiffers
+  /// There is a key of a user who has no events.
+  case keyIsUnfounded
+  /// There is no claim of the user's address.
+  case claimIsMissing
+  /// The claim is of another address than the one that the log has.
+  case claimDiffers
+  /// There is a claim of a user who has no events, or a second one.
+  case claimIsUnfounded
   /// The user has been erased, at that position, and `erasures` doesn't say so.
   case erasureIsMissing(Position)
   /// What `erasures` says of the user the log does not.
@@ -93,10 +109,14 @@ public enum Problem: Sendable, Equatable {
     case .rootDiffers: "root-differs"
     case .checkpointIsAhead: "checkpoint-ahead"
     case .checkpointIsMissing: "checkpoint-missing"
+    case .checkpointIsUnfounded: "checkpoint-unfounded"
     case .outsideIsNotSigned: "file-unsigned"
     case .outsideIsAhead: "file-ahead"
     case .outsideDiffers: "file-differs"
     case .keyDiffers: "key-differs"
+    case .schemaDiffers: "schema-differs"
+    case .sealingDiffers: "sealing-differs"
+    case .notSealed: "not-sealed"
     case .payloadDigest: "payload-digest"
     case .payloadIsMissing: "payload-missing"
     case .payloadRemains: "payload-remains"
@@ -110,6 +130,10 @@ public enum Problem: Sendable, Equatable {
     case .passwordIsMissing: "password-missing"
     case .passwordIsUnfounded: "password-unfounded"
     case .commitmentDiffers: "commitment-differs"
+    case .keyIsUnfounded: "key-unfounded"
+    case .claimIsMissing: "claim-missing"
+    case .claimDiffers: "claim-differs"
+    case .claimIsUnfounded: "claim-unfounded"
     case .erasureIsMissing: "erasure-missing"
     case .erasureIsUnfounded: "erasure-unfounded"
     case .remains: "remains"
@@ -138,11 +162,15 @@ extension Problem: CustomStringConvertible {
     case .rootDiffers: "the tree is not the one that was signed"
     case .checkpointIsAhead(let size): "the tree has only \(size)"
     case .checkpointIsMissing: "it was signed, and the database has not kept it"
+    case .checkpointIsUnfounded: "the log has no key of its origin"
     case .outsideIsNotSigned: "the file is not signed by a key of this log"
     case .outsideIsAhead(let head): "the log ends at position \(head): its tail was cut off"
     case .outsideDiffers: "the log is not the one that was signed, as the file has it"
     case .keyDiffers(let name):
       "the log is signed with another key, of \(name ?? "an unknown origin")"
+    case .schemaDiffers(let reason): reason
+    case .sealingDiffers: "is_complete is not what the log's secret says"
+    case .notSealed: "the log is not sealed yet, so what is plain in it proves nothing"
     case .payloadDigest: "the payload is not the one whose digest stands beside it"
     case .payloadIsMissing: "the payload is gone, and the user has not been erased"
     case .payloadRemains: "the payload is there, and the user has been erased"
@@ -159,6 +187,10 @@ extension Problem: CustomStringConvertible {
       "there is no password's hash, and position \(position) commits to one"
     case .passwordIsUnfounded: "there is a password's hash that no event commits to"
     case .commitmentDiffers: "the commitment beside the password's hash is not that hash's own"
+    case .keyIsUnfounded: "user_keys has a key, and there are no events"
+    case .claimIsMissing: "email_claims lacks the user's address"
+    case .claimDiffers: "email_claims has another address than the log"
+    case .claimIsUnfounded: "email_claims has an address for which there are no events"
     case .erasureIsMissing(let position):
       "position \(position) erased the user, and the table erasures doesn't say so"
     case .erasureIsUnfounded: "the log says otherwise of the erasure in the table erasures"

@@ -44,6 +44,8 @@ public struct Verification: Sendable {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
       let tree = try StoredTree(connection)
+      try StoredSchema.check(connection, findings)
+      if let keyring { try checkSealing(keyring, connection, findings) }
       let outside = try checkSignatures(tree, snapshot, connection, findings)
       try checkPositions(tree, snapshot, connection, findings) {
         progress(.positions, $0, snapshot.length)
@@ -63,6 +65,20 @@ public struct Verification: Sendable {
         first: first,
         outside: outside
       )
+    }
+  }
+
+  /// Checks that the log counts as sealed, as the secret says that the keyring has opened.
+  private func checkSealing(
+    _ keyring: Keyring,
+    _ connection: borrowing BlockingConnection,
+    _ findings: Findings
+  ) throws {
+    let isComplete = try SealingRecord.read(connection).isComplete
+    if isComplete == keyring.acceptsPlain {
+      findings.note(.sealing, .sealingDiffers)
+    } else if !isComplete {
+      findings.note(.sealing, .notSealed)
     }
   }
 
@@ -93,6 +109,15 @@ public struct Verification: Sendable {
       for row in 0..<ahead.count {
         findings.note(.checkpoint(ahead.integer(row, 0)), .checkpointIsAhead(tree: tree.size))
       }
+    }
+    let unfounded = try connection.query(
+      """
+      select size from checkpoints c
+       where not exists (select from log_origins o where o.origin = c.origin) order by size
+      """
+    )
+    for row in 0..<unfounded.count {
+      findings.note(.checkpoint(unfounded.integer(row, 0)), .checkpointIsUnfounded)
     }
     let ofOutside = Findings()
     for checkpoint in outside {

@@ -54,6 +54,8 @@ extension Finding {
       case .tile(let tile): ("tile", .string("\(TilePath(tile, width: TileID.fullWidth))"))
       case .checkpoint(let size): ("checkpoint", .integer(size))
       case .key: ("key", .null)
+      case .sealing: ("sealing", .null)
+      case .schema(let name): ("schema", .string(name))
       case .user(let user): ("user", .string(user.description))
       }
     return .object([

@@ -262,6 +262,9 @@ def unseal_log(database, key_file=None):
                 "update events set payload = %s, payload_sha256 = sha256(%s) where position = %s",
                 [text, text, position])
         connection.execute("delete from user_keys")
+        # Nothing was signed before there was sealing.
+        connection.execute("truncate checkpoints, log_origins, tree_tiles, tree_edge")
+        connection.execute("update notary set size = 0")
         connection.execute(
             "update sealing set master_key = null, wrapped_secret = null, is_complete = false")
     return rows
@@ -303,6 +306,89 @@ def test_a_log_of_before_is_sealed_once(fresh_database, key_file):
     database.rows("""update events set payload = '{"changes":[],"source":{}}' where position = 1""")
     result = jejak("projection", "verify", "current_users", url=database.url, env=env(key_file))
     assert result.returncode == 1 and "does not open" in result.stderr
+
+
+def forge(database, victim, thief):
+    """What whoever can write every table does to sign in as somebody else, without a key."""
+    database.rows("""
+        insert into events select (select max(position) + 1 from events), now(), user_id,
+            gen_random_uuid(), actor_id, (select version + 1 from current_users
+            where user_id = %s), 1, 1, actor_kind, 'PasswordChanged', 'forged', null, '{password}',
+            p.payload, sha256(p.payload)
+          from events e, (select convert_to('{"changes":[],"commitment":"'
+            || encode(commitment, 'hex') || '"}', 'UTF8') as payload from credentials
+            where user_id = %s) p
+         where e.user_id = %s order by position limit 1""", victim, thief, victim)
+    database.rows("update current_users set version = version + 1 where user_id = %s", victim)
+    database.rows("update credentials c set password_hash = o.password_hash, "
+                  "commitment = o.commitment from credentials o "
+                  "where c.user_id = %s and o.user_id = %s", victim, thief)
+    return database.value("select max(position) from events")
+
+
+@pytest.mark.parametrize("hidden", [
+    "update sealing set is_complete = false",
+    "update sealing set is_complete = false, master_key = null, wrapped_secret = null",
+    "update sealing set is_complete = false, master_key = null, wrapped_secret = null; "
+    "truncate user_keys"])
+def test_a_log_that_was_sealed_is_not_sealed_again(fresh_database, key_file, tmp_path, hidden):
+    """A forged event in the plain is neither read nor sealed nor signed, whatever a column says."""
+    database, settings = fresh_database, {
+        **env(key_file), "JEJAK_CHECKPOINT_FILE": tmp_path / "checkpoint"}
+    with Service(database.url, env=settings) as service:
+        ada, eve = signed_in(service), signed_in(service)
+        until("all is signed", lambda: database.value(
+            "select max(size) = (select max(position) from events) from checkpoints"))
+    with database.connect() as connection:
+        connection.execute(hidden)
+    at = forge(database, ada.id, eve.id)
+    before = database.rows("select position, payload from events order by position")
+    for result in (start(database.url, settings),
+                   jejak("migrate", url=database.url, env=settings),
+                   jejak("audit", url=database.url, env=settings),
+                   start(database.url, settings, "--no-migrate")):
+        assert result.returncode == 1, result
+    assert database.rows("select position, payload from events order by position") == before
+    assert database.value("select max(size) from checkpoints") < at
+    result = jejak("verify", "--json", url=database.url, env=settings)
+    assert result.returncode == 1
+    if "master_key" in hidden:
+        assert "it has no master key" in result.stderr
+    else:
+        problems = [finding["problem"] for finding in json.loads(result.stdout)["first"]]
+        assert problems == ["unreadable", "sealing-differs"]
+
+
+def test_a_column_alone_does_not_make_a_log_a_sealed_one(fresh_database, key_file):
+    with Service(fresh_database.url, env=env(key_file)) as service:
+        signed_in(service)
+    unseal_log(fresh_database, key_file)
+    assert jejak("audit", url=fresh_database.url, env=env(key_file)).returncode == 0
+    result = jejak("verify", "--json", url=fresh_database.url, env=env(key_file))
+    assert result.returncode == 1
+    assert {"sealing": None, "problem": "not-sealed"}.items() <= json.loads(
+        result.stdout)["first"][0].items()
+    fresh_database.rows("update sealing set is_complete = true")
+    result = start(fresh_database.url, env(key_file))
+    assert result.returncode == 1 and "sealing was altered" in result.stderr + result.stdout
+
+
+def test_a_log_that_was_signed_is_not_sealed(fresh_database, key_file, tmp_path):
+    """Neither where the database says so, nor where a checkpoint outside does."""
+    with Service(fresh_database.url, env=env(key_file)) as service:
+        signed_in(service)
+    unseal_log(fresh_database, key_file)
+    (tmp_path / "checkpoint").write_text("kept")
+    result = jejak("migrate", url=fresh_database.url, env={
+        **env(key_file), "JEJAK_CHECKPOINT_FILE": tmp_path / "checkpoint"})
+    assert result.returncode == 1 and "the log was signed" in result.stderr
+    # A reader takes the key into use.
+    assert jejak("audit", url=fresh_database.url, env=env(key_file)).returncode == 0
+    fresh_database.rows("insert into log_origins values (1, 'some', now())")
+    result = jejak("migrate", url=fresh_database.url, env=env(key_file))
+    assert result.returncode == 1 and "the log was signed" in result.stderr
+    fresh_database.rows("delete from log_origins")
+    assert jejak("migrate", url=fresh_database.url, env=env(key_file)).returncode == 0
 
 
 def test_serve_seals_a_log_of_before(fresh_database, key_file):

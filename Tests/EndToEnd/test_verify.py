@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.client import NEW_PASSWORD, PASSWORD, signed_in
@@ -117,6 +119,13 @@ def test_a_log_that_is_written_to_passes(fresh_database):
 def test_a_log_that_has_been_rebuilt_passes(copy):
     assert jejak("projection", "rebuild", "current_users", url=copy.url).returncode == 0
     assert verify(copy)[0] == 0
+
+
+def test_every_table_is_looked_at(log):
+    text = (Path(__file__).parents[2] / "Sources/Verification/StoredSchema.swift").read_text()
+    assert {row[0] for row in log.rows(
+        "select tablename from pg_tables where schemaname = 'public'")} == set(
+            re.findall(r'"([a-z_]+)"', text.split("static let tables = [")[1].split("]")[0]))
 
 
 def test_a_bit_of_a_payload(copy):
@@ -252,6 +261,14 @@ def test_a_column(copy, column, tile):
     assert problem == ("payload-digest" if column == "payload" else "event-differs")
 
 
+def test_a_column_without_an_actor(copy):
+    """The entry has zeros for none; nobody may have them."""
+    at = copy.value("select min(position) from events where actor_id is null")
+    copy.rows("update events set actor_id = '00000000-0000-0000-0000-000000000000' "
+              "where position = %s", at)
+    assert found(copy) == [(at, "event-differs")]
+
+
 def test_a_row_that_was_removed(copy):
     at = position(copy, copy.people[3], "ProfileUpdated", 4)
     copy.rows("delete from events where position = %s", at)
@@ -314,7 +331,7 @@ def test_the_tail_that_was_cut_off_with_all_that_knew_of_it(copy, log):
     if yesterday < WIDTH:
         leaves = copy.value("select hashes from tree_tiles where level = 0")
         copy.rows("delete from tree_tiles")
-        copy.rows("update tree_edge set hashes = '' where level = 1")
+        copy.rows("delete from tree_edge where level = 1")
     else:
         leaves = edge[0]
     copy.rows("update tree_edge set hashes = %s where level = 0",
@@ -397,10 +414,69 @@ def test_an_erasure_that_was_taken_back_or_made_up(copy):
     at = copy.value("select position from erasures")
     copy.rows("update erasures set position = position - 1")
     assert found(copy) == [(copy.erased, "erasure-unfounded")]
+    copy.rows("update erasures set position = position + 1, erased_at = erased_at + interval '1s'")
+    assert found(copy) == [(copy.erased, "erasure-unfounded")]
     copy.rows("delete from erasures")
     assert found(copy) == [(copy.erased, "erasure-missing")]
     copy.rows("insert into erasures values (%s, %s, now()), (%s, 1, now())", copy.erased, at, other)
     assert found(copy) == [(other, "erasure-unfounded")]
+
+
+def test_a_key_of_nobody(copy):
+    stranger = "00000000-0000-4000-8000-000000000000"
+    copy.rows("insert into user_keys select %s, master_key, wrapped_key from user_keys limit 1",
+              stranger)
+    assert found(copy) == [(stranger, "key-unfounded")]
+
+
+def test_claims_that_are_not_of_their_users(copy):
+    first, second, stranger = *copy.people[:2], "ffffffff-ffff-4fff-bfff-ffffffffffff"
+    copy.rows("update email_claims set email = 'x@example.com' where user_id = %s", first)
+    copy.rows("delete from email_claims where user_id = %s", second)
+    copy.rows("insert into email_claims values ('y@example.com', %s)", stranger)
+    assert found(copy) == [(first, "claim-differs"), (second, "claim-missing"),
+                           (stranger, "claim-unfounded")]
+
+
+def test_a_second_claim(copy):
+    copy.rows("insert into email_claims values ('zz@example.com', %s)", copy.people[3])
+    assert (copy.people[3], "claim-unfounded") in found(copy)
+
+
+@pytest.mark.parametrize("origin, size, problem", [
+    (77, 5, "checkpoint-unfounded"), (77, -5, "checkpoint-unfounded"),
+    (1, -5, "checkpoint-ahead"), (1, 0, "note-differs")])
+def test_a_checkpoint_that_is_garbage(copy, origin, size, problem):
+    with copy.connect() as connection:
+        # No foreign key is looked at.
+        connection.execute("set session_replication_role = replica")
+        connection.execute("insert into checkpoints select %s, %s, root, note, signed_at "
+                           "from checkpoints order by size limit 1", [origin, size])
+    assert found(copy) == [(size, problem)]
+
+
+@pytest.mark.parametrize("statement, name", [
+    ("alter table credentials enable row level security", "credentials"),
+    ("create policy p on events using (true)", "events"),
+    ("create rule r as on insert to events do instead nothing", "events"),
+    ("create function f() returns trigger language plpgsql as 'begin return null; end'; "
+     "create trigger t before insert on events for each row execute function f()", "events"),
+    ("create table child () inherits (events)", "events"),
+    ("alter table log_head disable trigger log_head_is_never_updated", "log_head"),
+    ("drop trigger log_head_is_never_updated on log_head", "log_head"),
+    ("alter table credentials drop constraint credentials_pkey", "credentials"),
+    ("alter table sessions rename to s; create view sessions as select * from s", "sessions"),
+    ("alter table api_keys rename to k", "api_keys"),
+    ("alter function add_user_key reset all", "add_user_key"),
+    ("alter function add_user_key security invoker", "add_user_key"),
+    ("create function use_master_key(text) returns void language sql as ''", "use_master_key"),
+    ("create or replace function use_master_key(number integer, secret bytea) returns void "
+     "language sql security definer as 'update sealing set is_complete = false'",
+     "use_master_key")])
+def test_a_table_or_function_that_was_altered(copy, statement, name):
+    with copy.connect() as connection:
+        connection.execute(statement)
+    assert (name, "schema-differs") in found(copy)
 
 
 def test_an_event_after_the_erasure(copy):
@@ -429,7 +505,13 @@ def flip(column="hashes", byte=40):
     ("insert into tree_tiles select 0, 1, hashes from tree_tiles", "0/001", "tile-unfounded"),
     ("insert into tree_tiles select 3, 5, hashes from tree_tiles", "3/005", "tile-unfounded"),
     ("insert into tree_edge select 2, hashes from tree_edge where level = 1", "2/000",
-     "tile-unfounded")])
+     "tile-unfounded"),
+    ("insert into tree_edge values (32767, '\\x00')", "32767/000", "tile-unfounded"),
+    ("insert into tree_edge values (2, '')", "2/000", "tile-unfounded"),
+    ("insert into tree_edge values (-1, '')", "-1/000", "tile-unfounded"),
+    ("update tree_edge set hashes = hashes || '\\x00' where level = 1", "1/000", "tile-unfounded"),
+    ("insert into tree_tiles select -1, 0, hashes from tree_tiles", "-1/000", "tile-unfounded"),
+    ("insert into tree_tiles select 1, -1, hashes from tree_tiles", "1/-01", "tile-unfounded")])
 def test_a_tile(copy, statement, place, problem):
     copy.rows(statement)
     assert found(copy)[0] == (place, problem)

@@ -152,6 +152,9 @@ def plain(database, key_file, count):
         connection.execute("update current_users set access_version = %s where user_id = %s",
                            [last + count, person])
         connection.execute("delete from user_keys")
+        # Nothing was signed before there was sealing.
+        connection.execute("truncate checkpoints, log_origins, tree_tiles, tree_edge")
+        connection.execute("update notary set size = 0")
         connection.execute(
             "update sealing set master_key = null, wrapped_secret = null, is_complete = false")
         return [bytes(row[0]) for row in connection.execute(

@@ -14,7 +14,7 @@ struct KeyringTests {
 
   @Test func `opens what it has wrapped, for that user and under that key alone`() throws {
     let keys = MasterKeys()
-    let keyring = try Keyring(keys, inUse: Keyring.begin(keys))
+    let keyring = try Keyring(keys, inUse: Keyring.begin(keys, isComplete: true))
     let key = DataKey()
     let wrapped = try keyring.wrap(key, for: ada)
     #expect(wrapped.masterKey == 1)
@@ -34,14 +34,17 @@ struct KeyringTests {
 
   @Test func `doesn't open under the same key with another number`() throws {
     let keys = MasterKeys()
-    let wrapped = try Keyring(keys, inUse: Keyring.begin(keys)).wrap(DataKey(), for: ada)
+    let wrapped = try Keyring(keys, inUse: Keyring.begin(keys, isComplete: true)).wrap(
+      DataKey(),
+      for: ada
+    )
     let again = try MasterKeys(
       text: keys.text
         + keys.text.split(separator: "\n").filter { $0.hasPrefix("1 ") }
         .map { "2" + $0.dropFirst() }.joined(),
       path: "f"
     )
-    let keyring = try Keyring(again, inUse: Keyring.begin(keys))
+    let keyring = try Keyring(again, inUse: Keyring.begin(keys, isComplete: true))
     #expect(try keyring.unwrap(wrapped, of: ada).bytes.count == 32)
     #expect(throws: KeyError.wrongMasterKey(2)) {
       try keyring.unwrap(WrappedKey(masterKey: 2, bytes: wrapped.bytes), of: ada)
@@ -52,11 +55,11 @@ struct KeyringTests {
     let (keys, others) = (MasterKeys(), MasterKeys())
     var more = keys
     _ = more.add()
-    let inUse = Keyring.begin(more)
+    let inUse = Keyring.begin(more, isComplete: true)
     #expect(inUse.number == 2)
     #expect(throws: KeyringError.missing(2, among: [1])) { try Keyring(keys, inUse: inUse) }
     let error = #expect(throws: KeyringError.self) {
-      try Keyring(others, inUse: Keyring.begin(keys))
+      try Keyring(others, inUse: Keyring.begin(keys, isComplete: true))
     }
     #expect(error == .wrong(1))
     _ = try Keyring(more, inUse: inUse)
@@ -64,7 +67,7 @@ struct KeyringTests {
 
   @Test func `keeps the log's secret through a rotation`() throws {
     var keys = MasterKeys()
-    let first = Keyring.begin(keys)
+    let first = Keyring.begin(keys, isComplete: true)
     let before = try Keyring(keys, inUse: first)
     _ = keys.add()
     let second = try Keyring.renew(first, keys)
@@ -75,17 +78,36 @@ struct KeyringTests {
     #expect(after.code(of: [1, 3], for: "receipts") != code)
     #expect(after.code(of: [1, 2], for: "others") != code)
     #expect(
-      try Keyring(keys, inUse: Keyring.begin(keys)).code(of: [1, 2], for: "receipts") != code
+      try Keyring(keys, inUse: Keyring.begin(keys, isComplete: true))
+        .code(of: [1, 2], for: "receipts") != code
     )
+  }
+
+  @Test func `tells a sealed log by the secret alone, through rotations`() throws {
+    var keys = MasterKeys()
+    var inUse = Keyring.begin(keys, isComplete: false)
+    let begun = try Keyring(keys, inUse: inUse)
+    #expect(begun.acceptsPlain)
+    _ = keys.add()
+    inUse = try Keyring.renew(inUse, keys)
+    #expect(try Keyring(keys, inUse: inUse).acceptsPlain)
+    let sealed = try Keyring(keys, inUse: inUse).complete(inUse)
+    #expect(sealed.number == 2)
+    let after = try Keyring(keys, inUse: sealed)
+    #expect(!after.acceptsPlain)
+    #expect(after.code(of: [1], for: "receipts") == begun.code(of: [1], for: "receipts"))
+    _ = keys.add()
+    #expect(try !Keyring(keys, inUse: Keyring.renew(sealed, keys)).acceptsPlain)
+    #expect(try !Keyring(keys, inUse: Keyring.begin(keys, isComplete: true)).acceptsPlain)
   }
 
   @Test func `reads its file again when it meets a number that it doesn't know`() throws {
     let scratch = try Scratch()
     var keys = MasterKeys()
-    let inUse = Keyring.begin(keys)
+    let inUse = Keyring.begin(keys, isComplete: true)
     let file = try scratch.write(keys.text)
     let keyring = Keyring(file: file)
-    try keyring.open(inUse, acceptsPlain: false)
+    try keyring.open(inUse)
     _ = keys.add()
     let rotated = try Keyring(keys, inUse: Keyring.renew(inUse, keys))
     let wrapped = try rotated.wrap(DataKey(), for: ada)

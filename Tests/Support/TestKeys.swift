@@ -8,7 +8,9 @@ import Sodium
 public enum TestKeys {
   private static let firstKey = MasterKeys()
   /// The master key that every migrated test database has in use: number 1.
-  public static let inUse = Keyring.begin(firstKey)
+  public static let inUse = Keyring.begin(firstKey, isComplete: true)
+  /// The same of a log that is not sealed yet, with a secret of its own.
+  private static let begun = Keyring.begin(firstKey, isComplete: false)
   /// That one, and another that a test can take into use: number 2.
   public static let masterKeys: MasterKeys = {
     var keys = firstKey
@@ -25,7 +27,7 @@ public enum TestKeys {
 
   private static func made(acceptsPlain: Bool) -> Keyring {
     do throws(KeyringError) {
-      return try Keyring(masterKeys, inUse: inUse, acceptsPlain: acceptsPlain)
+      return try Keyring(masterKeys, inUse: acceptsPlain ? begun : inUse)
     } catch {
       preconditionFailure("the key in use is one of them: \(error)")
     }

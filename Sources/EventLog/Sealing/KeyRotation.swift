@@ -51,10 +51,13 @@ public struct KeyRotation: ~Copyable {
       keys = try MasterKeys.add(to: path)
       isNew = true
     }
-    if keys.newest != inUse.number {
-      try take(Keyring.renew(inUse, keys), insteadOf: inUse.number)
+    var present = inUse
+    // Once more where the log was noted as sealed meanwhile.
+    while keys.newest != present.number {
+      try take(Keyring.renew(present, keys), insteadOf: present)
+      present = try self.inUse()
     }
-    let keyring = try Keyring(keys, inUse: self.inUse())
+    let keyring = try Keyring(keys, inUse: present)
     return try rewrap(by: keyring, isNew: isNew, progress)
   }
 
@@ -76,15 +79,16 @@ public struct KeyRotation: ~Copyable {
 
   /// Takes another master key into use; waits for the users that are being registered under the one
   /// of before.
-  private func take(_ new: Keyring.InUse, insteadOf old: Int32) throws {
+  private func take(_ new: Keyring.InUse, insteadOf old: Keyring.InUse) throws {
     var parameters = Parameters()
     parameters.add(new.number)
     parameters.add(new.wrappedSecret)
-    parameters.add(old)
+    parameters.add(old.number)
+    parameters.add(old.wrappedSecret)
     try session.query(
       """
       update sealing set master_key = $1::integer, wrapped_secret = $2::bytea
-       where master_key = $3::integer
+       where master_key = $3::integer and wrapped_secret = $4::bytea
       """,
       parameters
     )

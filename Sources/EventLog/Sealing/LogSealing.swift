@@ -45,6 +45,7 @@ public struct LogSealing: ~Copyable {
       "select pg_advisory_lock(hashtext('jejak sealing ' || current_schema()))"
     )
     guard try !SealingRecord.read(session).isComplete else { return .already }
+    try refuseSigned()
     try makeKeys()
     var (position, sealed) = (Int64(0), Int64(0))
     while let (reached, count) = try sealBatch(after: position) {
@@ -59,9 +60,30 @@ public struct LogSealing: ~Copyable {
       while let (reached, count) = try sealHere(after: position) {
         (position, sealed) = (reached, sealed + count)
       }
-      try session.script("update sealing set is_complete = true")
+      try refuseSigned()
+      try complete()
     }
     return .sealed(sealed)
+  }
+
+  /// Only what was never signed can have been begun before there was sealing.
+  private func refuseSigned() throws {
+    let isSigned = try session.query(
+      "select exists (select from log_origins) or exists (select from checkpoints)"
+    )
+    if isSigned.bool(0, 0) { throw SealingError.isSigned }
+  }
+
+  /// Notes that the log is sealed, in the column and, where it counts, in the secret.
+  private func complete() throws {
+    try session.script("select from sealing for update")
+    guard let inUse = try SealingRecord.read(session).inUse else { throw SealingError.keyIsGone }
+    var parameters = Parameters()
+    parameters.add(try keyring.complete(inUse).wrappedSecret)
+    try session.query(
+      "update sealing set is_complete = true, wrapped_secret = $1::bytea",
+      parameters
+    )
   }
 
   /// Keeps people from being erased until the transaction ends: nothing that they left, no key and no

@@ -37,7 +37,7 @@ enum VerifyCommand: Command {
     return try Database.withReady(settings) { database in
       var verification = Verification(
         target: database.target,
-        keyring: try database.keyring(),
+        keyring: try database.keyring(checks: false),
         workers: Int(workers ?? RebuildOptions.defaultWorkers)
       )
       verification.key = try key ?? SigningKey.verifier(settings)
