@@ -252,7 +252,8 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Notary", "Postgres", "Profiles",
+        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Notary", "Postgres",
+        "Profiles",
         "Sodium", "TestSupport",
       ],
       swiftSettings: settings
