@@ -137,11 +137,11 @@ struct KeyringTests {
   @Test func `tells how its file stands to the key in use`() throws {
     let scratch = try Scratch()
     var keys = MasterKeys()
-    let first = Keyring.begin(keys)
+    let first = Keyring.begin(keys, isComplete: true)
     let text = keys.text
     let file = try scratch.write(text)
     let keyring = Keyring(file: file)
-    try keyring.open(first, acceptsPlain: false)
+    try keyring.open(first)
     #expect(keyring.check(first) == .good)
     try SmallFile.replace(file, Array(MasterKeys().text.utf8), for: .owner)
     #expect(keyring.check(first) == .remembered(.wrong(1)))
