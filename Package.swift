@@ -248,7 +248,7 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Postgres", "Profiles",
+        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Notary", "Postgres", "Profiles",
         "Sodium", "TestSupport",
       ],
       swiftSettings: settings

@@ -8,7 +8,8 @@ import Postgres
 public final class Notary: Sendable {
   /// What its owner is told, on the notary's thread.
   public enum Report: Sendable {
-    /// How it fares; every second, or more often.
+    /// How it fares; that it signs is told every second or more often, unless it has nothing to show
+    /// for it.
     case state(NotaryState)
     /// A step was refused by the database and will be tried again.
     case hindered(String)

@@ -11,6 +11,8 @@ public enum NotaryRefusal: Error, Equatable, Sendable {
   case eventIsImpossible(position: Int64)
   /// Tiles and edge don't belong together, or one is missing.
   case treeIsDamaged
+  /// A table has not the one row that it is there for.
+  case rowIsMissing(table: String)
   /// The last checkpoint of the database is not signed by the key, or says other things than its
   /// columns.
   case checkpointIsInvalid(size: Int64)
@@ -35,6 +37,7 @@ public enum NotaryRefusal: Error, Equatable, Sendable {
     case .eventDiffers: "event-differs"
     case .eventIsImpossible: "event-impossible"
     case .treeIsDamaged: "tree-damaged"
+    case .rowIsMissing: "row-missing"
     case .checkpointIsInvalid: "checkpoint-invalid"
     case .treeDiffers: "tree-differs-from-checkpoint"
     case .checkpointFileIsAhead: "checkpoint-file-ahead"
@@ -60,6 +63,8 @@ extension NotaryRefusal: CustomStringConvertible {
       "the event at position \(position) has a value that no event can have"
     case .treeIsDamaged:
       "the tree's tiles and its edge don't belong together"
+    case .rowIsMissing(let table):
+      "the table \(table) has lost its row"
     case .checkpointIsInvalid(let size):
       "the checkpoint of size \(size) in the database is not one that this log's key has signed"
     case .treeDiffers(let size):

@@ -14,6 +14,8 @@ struct NotarySession: ~Copyable {
   private var signer: NoteSigner
   /// The note that was last seen to fit, and until when that is taken for granted.
   private var checked: (note: String, until: Instant)?
+  /// The last position when all that was there before was seen to be signed.
+  private var due: Int64 = 0
 
   init(
     target: String,
@@ -101,23 +103,39 @@ struct NotarySession: ~Copyable {
   }
 
   /// Waits until there may be more to do.
-  private func rest(after outcome: NotaryStep.Outcome) throws {
+  private mutating func rest(after outcome: NotaryStep.Outcome) throws {
     switch outcome {
     case .waitsForSealing:
       report(.state(.waitsForSealing))
       stopping.wait(atMost: pace.poll)
     case .advanced(let isSigned, let hasMore):
-      if isSigned { report(.state(.signs)) }
+      if isSigned, try isUpToDate() { report(.state(.signs)) }
       // What was notified meanwhile is dropped, so that it doesn't pile up.
       if hasMore { _ = try connection.waitForNotification(atMost: .zero) }
     case .notDue(let time):
       stopping.wait(atMost: time)
     case .busy:
+      // Whoever is at it may be stuck, so this is no sign that all is well.
+      if try isUpToDate() { report(.state(.signs)) }
       stopping.wait(atMost: pace.poll)
     case .idle:
       report(.state(.signs))
       _ = try connection.waitForNotification(atMost: pace.poll, wake: stopping.descriptor)
     }
+  }
+
+  /// Whether what was there at the last such look, or the last one that was well, is signed by now.
+  private mutating func isUpToDate() throws -> Bool {
+    let rows = try connection.query(
+      """
+      select (select coalesce(max(position), 0) from events),
+             (select coalesce(max(size), 0) from checkpoints
+               where origin = (select max(origin) from log_origins))
+      """
+    )
+    guard rows.integer(0, 1, as: Int64.self) >= due else { return false }
+    due = rows.integer(0, 0)
+    return true
   }
 
   /// Reads the key file again, whose key may have been renewed; whether it was.

@@ -57,7 +57,12 @@ struct NotaryStep {
   func run(_ connection: borrowing BlockingConnection) throws -> Outcome {
     do {
       return try connection.transaction { () throws -> Outcome in
-        guard let standing = try standing(connection) else { return .busy }
+        guard let standing = try standing(connection) else {
+          guard try connection.query("select from notary").count == 1 else {
+            throw NotaryRefusal.rowIsMissing(table: "notary")
+          }
+          return .busy
+        }
         guard standing.isSealed else { return .waitsForSealing }
         let origin = try origin(connection)
         let last = try last(connection)
@@ -82,18 +87,16 @@ struct NotaryStep {
 
   /// Nil where another process has locked the row.
   private func standing(_ connection: borrowing BlockingConnection) throws -> Standing? {
-    let rows = try connection.query(
-      """
-      select n.size, s.is_complete from notary n, sealing s for update of n skip locked
-      """
-    )
+    let rows = try connection.query("select size from notary for update skip locked")
     guard rows.count == 1 else { return nil }
+    let sealing = try connection.query("select is_complete from sealing")
+    guard sealing.count == 1 else { throw NotaryRefusal.rowIsMissing(table: "sealing") }
     // Behind the lock, so that it is not behind the tree.
     let head = try connection.query("select coalesce(max(position), 0) from events")
     return Standing(
       size: rows.integer(0, 0),
       head: head.integer(0, 0),
-      isSealed: rows.bool(0, 1)
+      isSealed: sealing.bool(0, 0)
     )
   }
 

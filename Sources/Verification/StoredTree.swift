@@ -12,6 +12,8 @@ struct StoredTree: Sendable {
   private let tiles: [TileID: [TreeHash]]
   /// The hashes at the right edge of each level.
   private let edge: [Int: [TreeHash]]
+  /// Rows of the edge whose bytes are no hashes.
+  private let damaged: [Int]
 
   /// Reads it.
   init(_ connection: borrowing BlockingConnection) throws {
@@ -19,7 +21,7 @@ struct StoredTree: Sendable {
     size = sizes.integer(0, 0)
     origins = try LogOrigin.read(connection)
     var tiles: [TileID: [TreeHash]] = [:]
-    let full = try connection.query("select level, index, hashes from tree_tiles where level > 0")
+    let full = try connection.query("select level, index, hashes from tree_tiles where level <> 0")
     for row in 0..<full.count {
       let level: Int16 = full.integer(row, 0)
       let tile = TileID(level: Int(level), index: full.integer(row, 1))
@@ -28,11 +30,14 @@ struct StoredTree: Sendable {
     self.tiles = tiles
     var edge: [Int: [TreeHash]] = [:]
     let partial = try connection.query("select level, hashes from tree_edge")
+    var damaged: [Int] = []
     for row in 0..<partial.count {
       let level: Int16 = partial.integer(row, 0)
+      if partial.bytes(row, 1).count % SHA256.byteCount != 0 { damaged.append(Int(level)) }
       edge[Int(level)] = [TreeHash](each: partial.bytes(row, 1))
     }
     self.edge = edge
+    self.damaged = damaged
   }
 
   /// The hashes of a tile, but for a full one of leaves; nil where they are not there, or not as
@@ -93,16 +98,24 @@ struct StoredTree: Sendable {
       """
     )
     let found = (0..<extra.count).map { TileID(level: 0, index: extra.integer($0, 0)) }
-    for tile in found + tiles.keys where tile.width(inTreeOf: size) != TileID.fullWidth {
+    for tile in found + tiles.keys
+    where tile.level < 0 || tile.index < 0 || tile.width(inTreeOf: size) != TileID.fullWidth {
       findings.note(.tile(tile), .tileIsUnfounded)
     }
-    for (level, hashes) in edge where !hashes.isEmpty {
+    for (level, hashes) in edge {
       let tile = TileID(
         level: level,
-        index: hashCount(level) / Int64(TileID.fullWidth)
+        index: level < 0 ? 0 : hashCount(level) / Int64(TileID.fullWidth)
       )
-      // Where some are due, another number of them is told as a tile that is missing.
-      if tile.width(inTreeOf: size) == 0 { findings.note(.tile(tile), .tileIsUnfounded) }
+      // Where some are due, another number of them is told as a tile that is missing. Each level of
+      // the tree has its row, if an empty one where its tiles are full, and no other.
+      let isDue = level >= 0 && hashCount(level) > 0
+      let isTold = isDue && tile.width(inTreeOf: size) > 0 && self[tile] == nil
+      if !isDue || (tile.width(inTreeOf: size) == 0 && !hashes.isEmpty)
+        || (damaged.contains(level) && !isTold)
+      {
+        findings.note(.tile(tile), .tileIsUnfounded)
+      }
     }
   }
 

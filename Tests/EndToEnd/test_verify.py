@@ -322,7 +322,7 @@ def test_the_tail_that_was_cut_off_with_all_that_knew_of_it(copy, log):
     if yesterday < WIDTH:
         leaves = copy.value("select hashes from tree_tiles where level = 0")
         copy.rows("delete from tree_tiles")
-        copy.rows("update tree_edge set hashes = '' where level = 1")
+        copy.rows("delete from tree_edge where level = 1")
     else:
         leaves = edge[0]
     copy.rows("update tree_edge set hashes = %s where level = 0",
@@ -437,7 +437,13 @@ def flip(column="hashes", byte=40):
     ("insert into tree_tiles select 0, 1, hashes from tree_tiles", "0/001", "tile-unfounded"),
     ("insert into tree_tiles select 3, 5, hashes from tree_tiles", "3/005", "tile-unfounded"),
     ("insert into tree_edge select 2, hashes from tree_edge where level = 1", "2/000",
-     "tile-unfounded")])
+     "tile-unfounded"),
+    ("insert into tree_edge values (32767, '\\x00')", "32767/000", "tile-unfounded"),
+    ("insert into tree_edge values (2, '')", "2/000", "tile-unfounded"),
+    ("insert into tree_edge values (-1, '')", "-1/000", "tile-unfounded"),
+    ("update tree_edge set hashes = hashes || '\\x00' where level = 1", "1/000", "tile-unfounded"),
+    ("insert into tree_tiles select -1, 0, hashes from tree_tiles", "-1/000", "tile-unfounded"),
+    ("insert into tree_tiles select 1, -1, hashes from tree_tiles", "1/-01", "tile-unfounded")])
 def test_a_tile(copy, statement, place, problem):
     copy.rows(statement)
     assert found(copy)[0] == (place, problem)

@@ -194,6 +194,22 @@ struct NotaryRefusalTests {
     try expect(.treeIsDamaged, log)
   }
 
+  @Test(arguments: ["32767, '\\x00'", "32767, ''", "-1, ''", "2, ''"])
+  func `where the edge has a row too many`(row: String) throws {
+    let log = try signed(300)
+    try log.session.script("insert into tree_edge values (\(row))")
+    try log.append(1)
+    try expect(.treeIsDamaged, log)
+  }
+
+  @Test(arguments: ["notary", "sealing"])
+  func `where a table has lost its row`(table: String) throws {
+    let log = try signed(10)
+    try log.append(1)
+    try log.session.script("delete from \(table)")
+    try expect(.rowIsMissing(table: table), log)
+  }
+
   @Test func `where tree and checkpoints were put back without the log`() throws {
     let log = try signed(200)
     try log.append(200)

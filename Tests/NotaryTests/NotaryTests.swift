@@ -11,12 +11,16 @@ import Testing
 /// What notaries have reported.
 private final class Reports: Sendable {
   private let states = Mutex<[NotaryState]>([])
+  private let signs = Mutex(0)
+  /// How often it was told that all is signed.
+  var count: Int { signs.withLock { $0 } }
 
   /// The states, each once where it was told several times in a row.
   var all: [NotaryState] { states.withLock { $0 } }
 
   func add(_ report: Notary.Report) {
     guard case .state(let state) = report else { return }
+    if state == .signs { signs.withLock { $0 += 1 } }
     states.withLock { if $0.last != state { $0.append(state) } }
   }
 }
@@ -85,6 +89,36 @@ struct NotaryTests {
       try self.expectOneTree(log)
       #expect(reports.all == [.signs])
       #expect(try log.signedSizes().last == 12 * 201)
+    }
+  }
+
+  @Test func `don't say that they sign while one that is at it is stuck`() async throws {
+    try await withLoop { loop in
+      let log = try SignedLog()
+      let reports = Reports()
+      try log.append(10)
+      let notary = try self.notary(log, 0, reports)
+      defer {
+        notary.stop()
+        notary.join()
+      }
+      try await self.waitUntilSigned(log, loop, file: 0)
+      let holder = try TestDatabase.current.session()
+      try holder.script("begin; select from notary for update")
+      // With nothing to sign, all is well.
+      let idle = reports.count
+      try await loop.until { reports.count > idle + 2 }
+      try log.append(1)
+      // One look more may take what was there for signed.
+      let before = reports.count
+      try await Task.sleep(for: .milliseconds(500))
+      let stuck = reports.count
+      #expect(stuck <= before + 2)
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(reports.count == stuck)
+      try holder.script("commit")
+      try await loop.until { reports.count > stuck }
+      try await self.waitUntilSigned(log, loop, file: 0)
     }
   }
 
