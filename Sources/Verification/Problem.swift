@@ -34,6 +34,8 @@ public enum Problem: Sendable, Equatable {
   case checkpointIsAhead(tree: Int64)
   /// The database has not kept the checkpoint, which was signed.
   case checkpointIsMissing
+  /// The checkpoint is of an origin that the log doesn't have.
+  case checkpointIsUnfounded
   /// The checkpoint that was kept outside is not signed by a key of the log.
   case outsideIsNotSigned
   /// The log is shorter than the checkpoint that was kept outside.
@@ -72,6 +74,14 @@ public enum Problem: Sendable, Equatable {
   case passwordIsUnfounded
   /// The commitment beside the password's hash is not that hash's own.
   case commitmentDiffers
+  /// There is a key of a user who has no events.
+  case keyIsUnfounded
+  /// There is no claim of the user's address.
+  case claimIsMissing
+  /// The claim is of another address than the one that the log has.
+  case claimDiffers
+  /// There is a claim of a user who has no events, or a second one.
+  case claimIsUnfounded
   /// The user has been erased, at that position, and `erasures` doesn't say so.
   case erasureIsMissing(Position)
   /// What `erasures` says of the user the log does not.
@@ -97,6 +107,7 @@ public enum Problem: Sendable, Equatable {
     case .rootDiffers: "root-differs"
     case .checkpointIsAhead: "checkpoint-ahead"
     case .checkpointIsMissing: "checkpoint-missing"
+    case .checkpointIsUnfounded: "checkpoint-unfounded"
     case .outsideIsNotSigned: "file-unsigned"
     case .outsideIsAhead: "file-ahead"
     case .outsideDiffers: "file-differs"
@@ -116,6 +127,10 @@ public enum Problem: Sendable, Equatable {
     case .passwordIsMissing: "password-missing"
     case .passwordIsUnfounded: "password-unfounded"
     case .commitmentDiffers: "commitment-differs"
+    case .keyIsUnfounded: "key-unfounded"
+    case .claimIsMissing: "claim-missing"
+    case .claimDiffers: "claim-differs"
+    case .claimIsUnfounded: "claim-unfounded"
     case .erasureIsMissing: "erasure-missing"
     case .erasureIsUnfounded: "erasure-unfounded"
     case .remains: "remains"
@@ -144,6 +159,7 @@ extension Problem: CustomStringConvertible {
     case .rootDiffers: "the tree is not the one that was signed"
     case .checkpointIsAhead(let size): "the tree has only \(size)"
     case .checkpointIsMissing: "it was signed, and the database has not kept it"
+    case .checkpointIsUnfounded: "the log has no key of its origin"
     case .outsideIsNotSigned: "the file is not signed by a key of this log"
     case .outsideIsAhead(let head): "the log ends at position \(head): its tail was cut off"
     case .outsideDiffers: "the log is not the one that was signed, as the file has it"
@@ -167,6 +183,10 @@ extension Problem: CustomStringConvertible {
       "there is no password's hash, and position \(position) commits to one"
     case .passwordIsUnfounded: "there is a password's hash that no event commits to"
     case .commitmentDiffers: "the commitment beside the password's hash is not that hash's own"
+    case .keyIsUnfounded: "user_keys has a key, and there are no events"
+    case .claimIsMissing: "email_claims lacks the user's address"
+    case .claimDiffers: "email_claims has another address than the log"
+    case .claimIsUnfounded: "email_claims has an address for which there are no events"
     case .erasureIsMissing(let position):
       "position \(position) erased the user, and the table erasures doesn't say so"
     case .erasureIsUnfounded: "the log says otherwise of the erasure in the table erasures"

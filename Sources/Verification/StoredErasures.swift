@@ -1,3 +1,4 @@
+import Clocks
 import EventLog
 import Postgres
 import Profiles
@@ -23,15 +24,16 @@ struct StoredErasures {
     self.findings = findings
     stored = try UserCursor(
       "erased",
-      "select user_id, position from erasures where true\(range.condition())",
+      "select user_id, position, erased_at from erasures where true\(range.condition())",
       connection
     )
   }
 
-  /// Compares what is stored of `user` with the event that erased them, if one did.
+  /// Compares what is stored of `user` with the event that erased them, if one did, at that time.
   mutating func compare(
     _ user: UserID,
     with erasure: Position?,
+    at time: Timestamp?,
     _ connection: borrowing BlockingConnection
   ) throws {
     if erasure != nil { erased.append(user) }
@@ -40,7 +42,9 @@ struct StoredErasures {
       return
     }
     let position = Position(stored.rows.integer(stored.index, 1))
-    if erasure != position { findings.note(.user(user), .erasureIsUnfounded) }
+    if erasure != position || time != stored.rows.timestamp(stored.index, 2) {
+      findings.note(.user(user), .erasureIsUnfounded)
+    }
     try stored.advance(connection)
   }
 

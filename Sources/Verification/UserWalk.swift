@@ -1,3 +1,4 @@
+import Clocks
 import EventLog
 import Keys
 import Postgres
@@ -23,6 +24,8 @@ struct UserWalk {
     var isUnreadable = false
     /// Where the user was erased; nil for one who was not.
     var erasure: Position?
+    /// When.
+    var erasedAt: Timestamp?
   }
 
   private let findings: Findings
@@ -31,6 +34,8 @@ struct UserWalk {
   private var comparison: CurrentUsersComparison
   private var passwords: StoredPasswords
   private var erasures: StoredErasures
+  private var keys: StoredKeys
+  private var claims: StoredClaims
   private var present: Present?
   /// Events of the present user that have a payload.
   private var withPayload: [Position] = []
@@ -51,6 +56,8 @@ struct UserWalk {
     comparison = try CurrentUsersComparison(range, connection)
     passwords = try StoredPasswords(range, findings, connection)
     erasures = try StoredErasures(range, findings, connection)
+    keys = try StoredKeys(range, findings, connection)
+    claims = try StoredClaims(range, findings, connection)
   }
 
   /// Checks the event in row `row`, which has the `columns`.
@@ -81,11 +88,16 @@ struct UserWalk {
     try comparison.finish(connection, note)
     try passwords.finish(connection)
     try erasures.finish(connection)
+    try keys.finish(connection)
+    try claims.finish(connection)
   }
 
   private mutating func checkPayload(of event: RecordedEvent, _ rows: Rows, _ row: Int) {
     let isErasure = event.type == Event.Kind.userErased.rawValue
-    if isErasure { present?.erasure = event.position }
+    if isErasure {
+      present?.erasure = event.position
+      present?.erasedAt = event.recordedAt
+    }
     if event.isErased, !isErasure {
       // Its digest is that of what was there.
       withoutPayload.append(event.position)
@@ -121,11 +133,18 @@ struct UserWalk {
       withPayload.removeAll(keepingCapacity: true)
       withoutPayload.removeAll(keepingCapacity: true)
     }
-    try erasures.compare(present.user, with: present.erasure, connection)
+    try erasures.compare(
+      present.user,
+      with: present.erasure,
+      at: present.erasedAt,
+      connection
+    )
+    try keys.skip(present.user, connection)
     if present.erasure != nil {
       // Nothing is due; what is there all the same is told when it is passed over.
       fold.abandon()
       for position in withPayload { findings.note(.position(position), .payloadRemains) }
+      try claims.compare(present.user, with: nil, connection)
       return try passwords.compare(present.user, with: nil, connection)
     }
     for position in withoutPayload {
@@ -135,10 +154,12 @@ struct UserWalk {
       fold.abandon()
       try comparison.skip(present.user, connection, note)
       try passwords.skip(present.user, connection)
+      try claims.compare(present.user, with: nil, connection)
     } else {
       let row = try fold.finish()
       if let row { try comparison.compare(row, connection, note) }
       try passwords.compare(present.user, with: row?.commitment, connection)
+      try claims.compare(present.user, with: row?.user.email, connection)
     }
   }
 

@@ -104,6 +104,15 @@ public struct Verification: Sendable {
         findings.note(.checkpoint(ahead.integer(row, 0)), .checkpointIsAhead(tree: tree.size))
       }
     }
+    let unfounded = try connection.query(
+      """
+      select size from checkpoints c
+       where not exists (select from log_origins o where o.origin = c.origin) order by size
+      """
+    )
+    for row in 0..<unfounded.count {
+      findings.note(.checkpoint(unfounded.integer(row, 0)), .checkpointIsUnfounded)
+    }
     for checkpoint in outside {
       try checkpoint.check(tree, head: snapshot.head, trusted: key, connection, findings)
     }

@@ -405,10 +405,45 @@ def test_an_erasure_that_was_taken_back_or_made_up(copy):
     at = copy.value("select position from erasures")
     copy.rows("update erasures set position = position - 1")
     assert found(copy) == [(copy.erased, "erasure-unfounded")]
+    copy.rows("update erasures set position = position + 1, erased_at = erased_at + interval '1s'")
+    assert found(copy) == [(copy.erased, "erasure-unfounded")]
     copy.rows("delete from erasures")
     assert found(copy) == [(copy.erased, "erasure-missing")]
     copy.rows("insert into erasures values (%s, %s, now()), (%s, 1, now())", copy.erased, at, other)
     assert found(copy) == [(other, "erasure-unfounded")]
+
+
+def test_a_key_of_nobody(copy):
+    stranger = "00000000-0000-4000-8000-000000000000"
+    copy.rows("insert into user_keys select %s, master_key, wrapped_key from user_keys limit 1",
+              stranger)
+    assert found(copy) == [(stranger, "key-unfounded")]
+
+
+def test_claims_that_are_not_of_their_users(copy):
+    first, second, stranger = *copy.people[:2], "ffffffff-ffff-4fff-bfff-ffffffffffff"
+    copy.rows("update email_claims set email = 'x@example.com' where user_id = %s", first)
+    copy.rows("delete from email_claims where user_id = %s", second)
+    copy.rows("insert into email_claims values ('y@example.com', %s)", stranger)
+    assert found(copy) == [(first, "claim-differs"), (second, "claim-missing"),
+                           (stranger, "claim-unfounded")]
+
+
+def test_a_second_claim(copy):
+    copy.rows("insert into email_claims values ('zz@example.com', %s)", copy.people[3])
+    assert (copy.people[3], "claim-unfounded") in found(copy)
+
+
+@pytest.mark.parametrize("origin, size, problem", [
+    (77, 5, "checkpoint-unfounded"), (77, -5, "checkpoint-unfounded"),
+    (1, -5, "checkpoint-ahead"), (1, 0, "note-differs")])
+def test_a_checkpoint_that_is_garbage(copy, origin, size, problem):
+    with copy.connect() as connection:
+        # No foreign key is looked at.
+        connection.execute("set session_replication_role = replica")
+        connection.execute("insert into checkpoints select %s, %s, root, note, signed_at "
+                           "from checkpoints order by size limit 1", [origin, size])
+    assert found(copy) == [(size, problem)]
 
 
 def test_an_event_after_the_erasure(copy):
