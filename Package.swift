@@ -125,7 +125,7 @@ let package = Package(
       name: "Verification",
       dependencies: [
         "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Postgres", "Profiles",
-        "Projections", "Sodium",
+        "Projections", "Schema", "Sodium",
       ],
       swiftSettings: settings
     ),
@@ -248,7 +248,8 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Notary", "Postgres", "Profiles",
+        "Accounts", "Clocks", "EventLog", "Gateway", "HTTP", "JSON", "Keys", "Notary", "Postgres",
+        "Profiles",
         "Sodium", "TestSupport",
       ],
       swiftSettings: settings

@@ -16,6 +16,8 @@ public struct Finding: Sendable, Equatable {
     case key
     /// How the log is sealed, as the table `sealing` says.
     case sealing
+    /// A table or a function.
+    case schema(String)
     /// What stands beside the log for a user.
     case user(UserID)
   }
@@ -33,6 +35,7 @@ public struct Finding: Sendable, Equatable {
       (left.level, left.index) < (right.level, right.index)
     case (.checkpoint(let left), .checkpoint(let right)): left < right
     case (.user(let left), .user(let right)): left < right
+    case (.schema(let left), .schema(let right)): left < right
     default: left.place.rank < right.place.rank
     }
   }
@@ -46,7 +49,8 @@ extension Finding.Place {
     case .checkpoint: 2
     case .key: 3
     case .sealing: 4
-    case .user: 5
+    case .schema: 5
+    case .user: 6
     }
   }
 }
@@ -60,6 +64,7 @@ extension Finding.Place: CustomStringConvertible {
     case .checkpoint(let size): "checkpoint of \(size) events"
     case .key: "key"
     case .sealing: "table sealing"
+    case .schema(let name): name
     case .user(let user): "user \(user)"
     }
   }

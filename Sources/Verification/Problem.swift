@@ -44,6 +44,8 @@ public enum Problem: Sendable, Equatable {
   case outsideDiffers
   /// The log is signed with another key than the one that was given.
   case keyDiffers(String?)
+  /// The table or function is not as the migrations have made it: why.
+  case schemaDiffers(String)
   /// The column `is_complete` says otherwise than the log's secret.
   case sealingDiffers
   /// Not every payload of the log is sealed yet, as column and secret say.
@@ -112,6 +114,7 @@ public enum Problem: Sendable, Equatable {
     case .outsideIsAhead: "file-ahead"
     case .outsideDiffers: "file-differs"
     case .keyDiffers: "key-differs"
+    case .schemaDiffers: "schema-differs"
     case .sealingDiffers: "sealing-differs"
     case .notSealed: "not-sealed"
     case .payloadDigest: "payload-digest"
@@ -165,6 +168,7 @@ extension Problem: CustomStringConvertible {
     case .outsideDiffers: "the log is not the one that was signed, as the file has it"
     case .keyDiffers(let name):
       "the log is signed with another key, of \(name ?? "an unknown origin")"
+    case .schemaDiffers(let reason): reason
     case .sealingDiffers: "is_complete is not what the log's secret says"
     case .notSealed: "the log is not sealed yet, so what is plain in it proves nothing"
     case .payloadDigest: "the payload is not the one whose digest stands beside it"

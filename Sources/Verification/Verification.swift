@@ -44,6 +44,7 @@ public struct Verification: Sendable {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
       let tree = try StoredTree(connection)
+      try StoredSchema.check(connection, findings)
       try checkSealing(connection, findings)
       try checkSignatures(tree, snapshot, connection, findings)
       try checkPositions(tree, snapshot, connection, findings) {

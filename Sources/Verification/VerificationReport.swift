@@ -53,6 +53,7 @@ extension Finding {
       case .checkpoint(let size): ("checkpoint", .integer(size))
       case .key: ("key", .null)
       case .sealing: ("sealing", .null)
+      case .schema(let name): ("schema", .string(name))
       case .user(let user): ("user", .string(user.description))
       }
     return .object([

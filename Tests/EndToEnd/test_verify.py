@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.client import NEW_PASSWORD, PASSWORD, signed_in
@@ -117,6 +119,13 @@ def test_a_log_that_is_written_to_passes(fresh_database):
 def test_a_log_that_has_been_rebuilt_passes(copy):
     assert jejak("projection", "rebuild", "current_users", url=copy.url).returncode == 0
     assert verify(copy)[0] == 0
+
+
+def test_every_table_is_looked_at(log):
+    text = (Path(__file__).parents[2] / "Sources/Verification/StoredSchema.swift").read_text()
+    assert {row[0] for row in log.rows(
+        "select tablename from pg_tables where schemaname = 'public'")} == set(
+            re.findall(r'"([a-z_]+)"', text.split("static let tables = [")[1].split("]")[0]))
 
 
 def test_a_bit_of_a_payload(copy):
@@ -444,6 +453,30 @@ def test_a_checkpoint_that_is_garbage(copy, origin, size, problem):
         connection.execute("insert into checkpoints select %s, %s, root, note, signed_at "
                            "from checkpoints order by size limit 1", [origin, size])
     assert found(copy) == [(size, problem)]
+
+
+@pytest.mark.parametrize("statement, name", [
+    ("alter table credentials enable row level security", "credentials"),
+    ("create policy p on events using (true)", "events"),
+    ("create rule r as on insert to events do instead nothing", "events"),
+    ("create function f() returns trigger language plpgsql as 'begin return null; end'; "
+     "create trigger t before insert on events for each row execute function f()", "events"),
+    ("create table child () inherits (events)", "events"),
+    ("alter table log_head disable trigger log_head_is_never_updated", "log_head"),
+    ("drop trigger log_head_is_never_updated on log_head", "log_head"),
+    ("alter table credentials drop constraint credentials_pkey", "credentials"),
+    ("alter table sessions rename to s; create view sessions as select * from s", "sessions"),
+    ("alter table api_keys rename to k", "api_keys"),
+    ("alter function add_user_key reset all", "add_user_key"),
+    ("alter function add_user_key security invoker", "add_user_key"),
+    ("create function use_master_key(text) returns void language sql as ''", "use_master_key"),
+    ("create or replace function use_master_key(number integer, secret bytea) returns void "
+     "language sql security definer as 'update sealing set is_complete = false'",
+     "use_master_key")])
+def test_a_table_or_function_that_was_altered(copy, statement, name):
+    with copy.connect() as connection:
+        connection.execute(statement)
+    assert (name, "schema-differs") in found(copy)
 
 
 def test_an_event_after_the_erasure(copy):
