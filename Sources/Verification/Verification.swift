@@ -59,6 +59,7 @@ public struct Verification: Sendable {
         treeSize: tree.size,
         key: tree.origins.last?.verifier,
         users: users,
+        hasOutside: !outside.isEmpty,
         findings: count,
         first: first
       )
