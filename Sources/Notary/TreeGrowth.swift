@@ -17,7 +17,10 @@ struct TreeGrowth {
       else { throw NotaryRefusal.treeIsDamaged }
       levels.append(hashes)
     }
-    guard let edge = TreeEdge(size: size, levels: levels) else {
+    // A level that the tree has not come to has no row, not even an empty one.
+    guard levels.isEmpty || size >> Int64(8 * (levels.count - 1)) > 0,
+      let edge = TreeEdge(size: size, levels: levels)
+    else {
       throw NotaryRefusal.treeIsDamaged
     }
     self.edge = edge

@@ -38,18 +38,18 @@ enum StoredSchema {
       select t.name, c.oid, c.relkind, c.relrowsecurity or c.relforcerowsecurity as secured
         from unnest($1::text[]) t (name)
         left join pg_class c on c.relname = t.name and c.relnamespace = \(namespace))
-    select name, 'it is not there' from ours where oid is null
+    select name, 'it is not there' from ours where ours.oid is null
     union all
     select name, 'it is no plain table' from ours where relkind <> 'r'
     union all
     select name, 'it has row level security' from ours
-     where secured or exists (select from pg_policy where polrelid = oid)
+     where secured or exists (select from pg_policy where polrelid = ours.oid)
     union all
     select name, 'it has the rule ' || rulename from ours
       join pg_rewrite r on r.ev_class = ours.oid where relkind = 'r'
     union all
     select name, 'it inherits, or is inherited from' from ours
-     where exists (select from pg_inherits where oid in (inhrelid, inhparent))
+     where exists (select from pg_inherits where ours.oid in (inhrelid, inhparent))
     union all
     select name, 'it has the trigger ' || tgname from ours
       join pg_trigger t on t.tgrelid = ours.oid
@@ -60,11 +60,11 @@ enum StoredSchema {
     union all
     select name, 'it lacks the trigger that keeps it from being updated' from ours
      where name = 'log_head' and not exists (
-       select from pg_trigger where tgrelid = oid and tgname = 'log_head_is_never_updated')
+       select from pg_trigger where tgrelid = ours.oid and tgname = 'log_head_is_never_updated')
     union all
     select name, 'it has no primary key' from ours
      where relkind = 'r' and not exists (
-       select from pg_index where indrelid = oid and indisprimary and indisvalid)
+       select from pg_index where indrelid = ours.oid and indisprimary and indisvalid)
     order by 1, 2
     """
 

@@ -61,6 +61,7 @@ public struct Verification: Sendable {
         treeSize: tree.size,
         key: tree.origins.last?.verifier,
         users: users ?? 0,
+        hasOutside: !self.outside.isEmpty,
         findings: count,
         first: first,
         outside: outside

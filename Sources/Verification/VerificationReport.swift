@@ -13,6 +13,8 @@ public struct VerificationReport: Sendable {
   public let key: NoteVerifier?
   /// Users that have events.
   public let users: Int64
+  /// Whether the log was held against a checkpoint from outside the database.
+  public let hasOutside: Bool
   /// How many things are wrong.
   public let findings: Int64
   /// The first of them, positions first; a hundred at most.
@@ -25,7 +27,8 @@ public struct VerificationReport: Sendable {
     [
       "position": .integer(position.rawValue), "tree": .integer(treeSize),
       "key": key.map { .string($0.description) } ?? .null, "users": .integer(users),
-      "findings": .integer(findings), "first": .array(first.map(\.json)),
+      "outside": .bool(hasOutside), "findings": .integer(findings),
+      "first": .array(first.map(\.json)),
     ]
   }
 
@@ -33,11 +36,17 @@ public struct VerificationReport: Sendable {
   public var text: String {
     let scope =
       "the log to position \(position), \(count(users, "user")), the tree of \(treeSize)"
-    guard findings > 0 else { return "\(scope): nothing is wrong\n" }
+    // Not a finding: nothing is known to be wrong.
+    let note =
+      hasOutside
+      ? ""
+      : "note: no checkpoint from outside the database was given, so whoever can write every table "
+        + "could have made it all anew before the service signed it\n"
+    guard findings > 0 else { return "\(scope): nothing is wrong\n\(note)" }
     let lines = first.map { "\($0.place): \($0.problem)\n" }.joined()
     let rest = findings - Int64(first.count)
     return "\(scope): \(count(findings, "finding"))\n" + lines
-      + (rest > 0 ? "and \(rest) more\n" : "")
+      + (rest > 0 ? "and \(rest) more\n" : "") + note
   }
 
   private func count(_ number: Int64, _ unit: String) -> String {
