@@ -53,7 +53,7 @@ final class ErasureKeeper: Sendable {
         let connection = try BlockingConnection(
           target: target,
           applicationName: "jejak erasures",
-          setup: ["set role jejak_service"],
+          setup: ["set role jejak_service"] + SessionDefaults.statements,
           patience: .seconds(10)
         )
         if !isChecked { try tellOwed(connection) }
