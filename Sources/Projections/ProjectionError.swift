@@ -13,6 +13,11 @@ public enum ProjectionError: Error, CustomStringConvertible {
   /// What is asked for can't be done as things stand.
   case impossible(String)
 
+  /// No log has this position, which stands in the tables.
+  static func impossiblePosition(_ position: Position) -> ProjectionError {
+    .incomplete("position \(position) is none that a log can have")
+  }
+
   /// For the operator.
   public var description: String {
     switch self {
@@ -20,6 +25,16 @@ public enum ProjectionError: Error, CustomStringConvertible {
     case .unreadableRow(let table, let reason): "a row of \(table): \(reason)"
     case .busy(let name): "another rebuild of \(name) is under way"
     case .incomplete(let reason), .impossible(let reason): reason
+    }
+  }
+}
+
+extension Position {
+  /// The position, if a log can have it.
+  var checked: Position {
+    get throws(ProjectionError) {
+      guard isPossible else { throw .impossiblePosition(self) }
+      return self
     }
   }
 }

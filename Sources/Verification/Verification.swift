@@ -43,7 +43,7 @@ public struct Verification: Sendable {
   ) throws -> VerificationReport {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
-      let tree = try StoredTree(connection)
+      let tree = try StoredTree(length: snapshot.length, connection)
       try checkSignatures(tree, snapshot, connection, findings)
       try checkPositions(tree, snapshot, connection, findings) {
         progress(.positions, $0, snapshot.length)
