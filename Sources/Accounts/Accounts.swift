@@ -205,6 +205,7 @@ extension AccountsError {
     case .unavailable, .versionConflict, .stale, .masterKeyChanged: self = .unavailable
     case .outcomeUnknown: self = .outcomeUnknown
     case .taken(let constraint): self = .failed("constraint \(constraint)")
+    case .exhausted(let reason): self = .exhausted(reason)
     case .failed(let message): self = .failed(message)
     }
   }

@@ -38,6 +38,8 @@ public enum AccountsError: Error, Sendable {
   case unavailable
   /// PostgreSQL was lost before it answered: it may have happened.
   case outcomeUnknown
+  /// The database has no number left for the event, for this reason: the operator has to mend a row.
+  case exhausted(String)
   /// A defect: the words are for the log.
   case failed(String)
 }

@@ -18,16 +18,16 @@ public final class Connections: Sendable {
   public static let count = 2 + otherCount
 
   /// What every connection of the service holds to, whatever the server's defaults are.
-  private static let setup = [
-    "set role jejak_service",
-    "set synchronous_commit = on",
-    "set default_transaction_isolation = 'read committed'",
-    "set statement_timeout = '20s'",
-    // Batches differ in length alone; a plan made once serves them all.
-    "set plan_cache_mode = force_generic_plan",
-    "set jit = off",
-    "set timezone = 'UTC'",
-  ]
+  private static let setup =
+    ["set role jejak_service"] + SessionDefaults.statements + [
+      SessionDefaults.refusal,
+      "set synchronous_commit = on",
+      "set statement_timeout = '20s'",
+      // Batches differ in length alone; a plan made once serves them all.
+      "set plan_cache_mode = force_generic_plan",
+      "set jit = off",
+      "set timezone = 'UTC'",
+    ]
 
   /// Makes the connections of `loop` from a libpq connection string; none is opened yet.
   public init(

@@ -18,9 +18,11 @@ public struct Timestamp: Comparable, Hashable, Sendable {
   /// The instant `duration` after this one.
   public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
-    return Timestamp(
-      microseconds: instant.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let (sum, overflow) = instant.microseconds.addingReportingOverflow(
+      seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     )
+    // An end of time that somebody has written stays one.
+    return Timestamp(microseconds: overflow ? instant.microseconds : sum)
   }
 
   /// Whether `left` comes before `right`.

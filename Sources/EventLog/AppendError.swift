@@ -17,6 +17,9 @@ public enum AppendError: Error, Sendable {
   /// The user's new key was wrapped by a master key that is no longer in use (SQLSTATE JJ004): read
   /// which one is, and wrap it anew.
   case masterKeyChanged
+  /// A row that stands in the database leaves no number for the event, for this reason: its operator
+  /// has to mend it.
+  case exhausted(String)
   /// A defect: the words are for the log.
   case failed(String)
 }

@@ -191,6 +191,10 @@ extension AppendError {
       case ("JJ004", _): self = .masterKeyChanged
       case ("23505", "command_receipts_pkey"?): self = .receiptExists
       case ("23505", let constraint?): self = .taken(constraint: constraint)
+      // A sum beyond its integer, or beyond the bound of a column: position or version.
+      case ("22003", _), ("23514", "events_position_is_bounded"?),
+        ("23514", "events_version_is_bounded"?), ("23514", "current_users_versions_are_bounded"?):
+        self = .exhausted(error.description)
       // Deadlock, serialization, a lock or statement that took too long: nothing happened.
       case ("40001", _), ("40P01", _), ("55P03", _), ("57014", _): self = .unavailable
       default: self = .failed(error.description)

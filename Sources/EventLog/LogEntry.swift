@@ -66,7 +66,7 @@ public struct LogEntry: Equatable, Sendable {
   }
 
   /// The leaf's place in the tree, from 0.
-  public var index: Int64 { position.rawValue - 1 }
+  public var index: Int64 { position.rawValue &- 1 }
 
   /// Who caused it.
   public var actor: Actor { Actor(kind: Int16(actorKind), id: actorID) }

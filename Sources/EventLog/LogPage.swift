@@ -41,12 +41,22 @@ public enum LogPage {
   }
 
   /// The statements to be prepared on connections that read the log.
-  public static let statements = [headStatement, statement]
+  public static let statements = [headStatement, frontStatement, statement]
 
   /// The last position, 0 for an empty log.
   public static let headStatement = Statement(
     "log_head_position",
     "select coalesce(max(position), 0) from events"
+  )
+
+  /// The last position, and the first one after a position, null where there is none.
+  private static let frontStatement = Statement(
+    "log_front",
+    """
+    select coalesce(max(position), 0),
+           (select position from events where position > $1::bigint order by position limit 1)
+      from events
+    """
   )
 
   /// The event's id follows the columns of `RecordedEvent`.
@@ -80,7 +90,9 @@ public enum LogPage {
     }
     parameters.add(selection.user)
     parameters.add(Int64(limit))
-    return [(headStatement, Parameters()), (statement, parameters)]
+    var start = Parameters()
+    start.add(position.rawValue)
+    return [(frontStatement, start), (statement, parameters)]
   }
 
   /// What the steps found.
@@ -95,12 +107,15 @@ public enum LogPage {
     }
     let head = Position(results[0].integer(0, 0))
     let last = events.last?.event.position ?? position
-    let seen = events.count < limit ? min(head, lastOfSpan(after: position)) : last
+    // Where somebody has put an event far ahead, what lies before it is passed over in one step.
+    let next = results[0].isNull(0, 1) ? position.rawValue : results[0].integer(0, 1)
+    let passed = max(lastOfSpan(after: position), Position(max(1, next) - 1))
+    let seen = events.count < limit ? min(head, passed) : last
     let end = max(last, seen)
     return Found(events: events, end: end, isLast: end >= head)
   }
 
   private static func lastOfSpan(after position: Position) -> Position {
-    Position(position.rawValue + Int64(span))
+    Position(min(position.rawValue, .max - Int64(span)) + Int64(span))
   }
 }

@@ -13,6 +13,7 @@ public final class Gateway: Sendable {
     let underWay = RequestsUnderWay()
     let isTrustedProxy: @Sendable (String) -> Bool
     let report: @Sendable (_ requestID: String, _ message: String) -> Void
+    let note: @Sendable (_ requestID: String, _ message: String) -> Void
     /// Whether all connections of all loops stand.
     public let readiness: Readiness
     let tail: LogTail
@@ -30,14 +31,15 @@ public final class Gateway: Sendable {
     let erased: @Sendable () -> Void
 
     /// `readiness` knows the connections of all loops; `tail` how far the log is; `isTrustedProxy`
-    /// whose `X-Forwarded-For` counts; `report` is told of defects; `erased` is called after each
-    /// erasure.
+    /// whose `X-Forwarded-For` counts; `report` is told of defects, `note` of what an operator may
+    /// wonder about; `erased` is called after each erasure.
     public init(
       readiness: Readiness,
       tail: LogTail,
       projectionHealth: ProjectionHealth = ProjectionHealth(),
       projectionDesk: ProjectionDesk? = nil,
       erased: @escaping @Sendable () -> Void = {},
+      note: @escaping @Sendable (_ requestID: String, _ message: String) -> Void = { _, _ in },
       isTrustedProxy: @escaping @Sendable (String) -> Bool,
       report: @escaping @Sendable (_ requestID: String, _ message: String) -> Void
     ) {
@@ -48,6 +50,7 @@ public final class Gateway: Sendable {
       self.erased = erased
       self.isTrustedProxy = isTrustedProxy
       self.report = report
+      self.note = note
     }
   }
 
@@ -91,6 +94,12 @@ public final class Gateway: Sendable {
         try await stream(writer)
       } catch let closed as BodyWriter.Closed {
         throw closed
+      } catch AccountsError.erased(let erasure) {
+        shared.note(requestID, "the body was broken off: the user has been erased meanwhile")
+        throw AccountsError.erased(erasure)
+      } catch AccountsError.unauthenticated {
+        shared.note(requestID, "the body was broken off: the reader's session or key has ended")
+        throw AccountsError.unauthenticated
       } catch {
         shared.report(requestID, "the body was broken off: \(error)")
         throw error

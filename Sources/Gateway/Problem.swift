@@ -254,6 +254,9 @@ extension Problem {
         "The service lost its database before it was answered.",
         detail: "The change may have been made. A retry with the same Idempotency-Key is safe."
       )
+    case .exhausted(let reason):
+      self = .unavailable("Nothing was changed.")
+      logged = "a position or version in the database leaves no number for an event: \(reason)"
     case .failed(let message): self = .failed(message)
     }
   }

@@ -23,7 +23,7 @@ public struct TileID: Hashable, Sendable {
   /// How many hashes the tile has in a tree of `size` leaves; 0 where it has no such tile.
   public func width(inTreeOf size: Int64) -> Int {
     let (start, overflow) = index.multipliedReportingOverflow(by: Int64(Self.fullWidth))
-    guard !overflow else { return 0 }
+    guard !overflow, level >= 0, index >= 0, size >= 0 else { return 0 }
     let count = TileID.hashCount(level: level, inTreeOf: size)
     return Int(min(max(0, count - start), Int64(Self.fullWidth)))
   }
@@ -98,6 +98,8 @@ public struct TilePath: Equatable, Sendable, CustomStringConvertible {
 
   /// The path, without a leading slash.
   public var description: String {
+    // No path has such an index; it is named all the same, since a database may.
+    guard tile.index >= 0 else { return "\(tile.level)/\(tile.index)" }
     var groups = [padded(tile.index % 1000)]
     var rest = tile.index / 1000
     while rest > 0 {

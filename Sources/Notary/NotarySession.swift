@@ -35,18 +35,17 @@ struct NotarySession: ~Copyable {
     self.report = report
   }
 
-  private static let setup = [
-    "set role jejak_service",
-    // What is signed can't be taken back, so it must not be lost.
-    "set synchronous_commit = on",
-    "set default_transaction_isolation = 'read committed'",
-    "set statement_timeout = '20s'",
-    "set lock_timeout = '5s'",
-    // If this process stops in the middle of a step, another one goes on soon.
-    "set idle_in_transaction_session_timeout = '5s'",
-    "set jit = off",
-    "set timezone = 'UTC'",
-  ]
+  private static let setup =
+    ["set role jejak_service"] + SessionDefaults.statements + [
+      // What is signed can't be taken back, so it must not be lost.
+      "set synchronous_commit = on",
+      "set statement_timeout = '20s'",
+      "set lock_timeout = '5s'",
+      // If this process stops in the middle of a step, another one goes on soon.
+      "set idle_in_transaction_session_timeout = '5s'",
+      "set jit = off",
+      "set timezone = 'UTC'",
+    ]
 
   /// A connection that listens to what is appended.
   private static func connect(

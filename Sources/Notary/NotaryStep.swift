@@ -64,6 +64,7 @@ struct NotaryStep {
           return .busy
         }
         guard standing.isSealed else { return .waitsForSealing }
+        guard Position(standing.size).isPossible else { throw NotaryRefusal.treeIsDamaged }
         let origin = try origin(connection)
         let last = try last(connection)
         guard standing.head >= standing.size else {

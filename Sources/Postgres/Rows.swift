@@ -46,23 +46,35 @@ public final class Rows: @unchecked Sendable {
     return I(bigEndian: bytes.loadUnaligned(as: I.self))
   }
 
-  /// A one-dimensional array column of `smallint`, `integer` or `bigint`; nil for each null.
+  /// An array column of `smallint`, `integer` or `bigint`; nil for each null.
   public func integers<I: FixedWidthInteger>(_ row: Int, _ column: Int, as: I.Type) -> [I?] {
+    elements(row, column).map { bytes in
+      guard let bytes, bytes.count == MemoryLayout<I>.size else { return nil }
+      return I(bigEndian: bytes.loadUnaligned(as: I.self))
+    }
+  }
+
+  /// The elements of an array column, in their order, whatever its dimensions and bounds; nil for
+  /// each null.
+  ///
+  /// The form is that of array_send: dimensions, a flag for nulls, the element's type; for each
+  /// dimension its length and lower bound; then the elements, each with its length before it.
+  func elements(_ row: Int, _ column: Int) -> [UnsafeRawBufferPointer?] {
     let bytes = bytes(row, column)
-    // The header of array_send: dimensions, a flag for nulls, element type, length, lower bound.
-    let headerCount = 20
-    guard bytes.count >= headerCount else { return [] }
-    func integer<J: FixedWidthInteger>(at offset: Int, as: J.Type) -> J {
-      J(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: J.self))
-    }
-    var offset = headerCount
-    return (0..<integer(at: 12, as: Int32.self)).map { _ in
-      let length = integer(at: offset, as: Int32.self)
+    guard bytes.count >= 12 else { return [] }
+    var offset = 12 + 8 * Int(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+    var elements: [UnsafeRawBufferPointer?] = []
+    while offset + 4 <= bytes.count {
+      let length = Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self))
       offset += 4
-      guard length == MemoryLayout<I>.size else { return nil }
-      defer { offset += Int(length) }
-      return integer(at: offset, as: I.self)
+      let end = offset + max(0, Int(length))
+      guard end <= bytes.count else { break }
+      elements.append(
+        length < 0 ? nil : UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
+      )
+      offset = end
     }
+    return elements
   }
 
   /// A `boolean` column.

@@ -15,6 +15,11 @@ public enum ProjectionError: Error, CustomStringConvertible {
   /// What is asked for can't be done as things stand.
   case impossible(String)
 
+  /// No log has this position, which stands in the tables.
+  static func impossiblePosition(_ position: Position) -> ProjectionError {
+    .incomplete("position \(position) is none that a log can have")
+  }
+
   /// For the operator.
   public var description: String {
     switch self {
@@ -32,6 +37,16 @@ public enum ProjectionError: Error, CustomStringConvertible {
     case .unreadable(let position, let reason), .locked(let position, let reason):
       (position, reason)
     default: nil
+    }
+  }
+}
+
+extension Position {
+  /// The position, if a log can have it.
+  var checked: Position {
+    get throws(ProjectionError) {
+      guard isPossible else { throw .impossiblePosition(self) }
+      return self
     }
   }
 }

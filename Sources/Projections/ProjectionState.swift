@@ -95,7 +95,9 @@ public struct ProjectionState: Sendable {
     // The inline one holds every event by construction.
     let reached = rows.isNull(row, 2) ? head : rows.integer(row, 2)
     position = Position(reached)
-    lag = max(0, head - reached)
+    // Whatever was written there.
+    let (distance, overflow) = head.subtractingReportingOverflow(reached)
+    lag = overflow ? (reached < 0 ? .max : 0) : max(0, distance)
     stop =
       rows.isNull(row, 3)
       ? nil

@@ -8,6 +8,8 @@ public struct Finding: Sendable, Equatable {
   public enum Place: Hashable, Sendable {
     /// An event, or the lack of one.
     case position(Position)
+    /// The tree as a whole.
+    case tree
     /// A tile of the tree.
     case tile(TileID)
     /// What was signed of the tree of so many leaves.
@@ -45,12 +47,13 @@ extension Finding.Place {
   fileprivate var rank: Int {
     switch self {
     case .position: 0
-    case .tile: 1
-    case .checkpoint: 2
-    case .key: 3
-    case .sealing: 4
-    case .schema: 5
-    case .user: 6
+    case .tree: 1
+    case .tile: 2
+    case .checkpoint: 3
+    case .key: 4
+    case .sealing: 5
+    case .schema: 6
+    case .user: 7
     }
   }
 }
@@ -60,6 +63,7 @@ extension Finding.Place: CustomStringConvertible {
   public var description: String {
     switch self {
     case .position(let position): "position \(position)"
+    case .tree: "tree"
     case .tile(let tile): "tile \(TilePath(tile, width: TileID.fullWidth))"
     case .checkpoint(let size): "checkpoint of \(size) events"
     case .key: "key"

@@ -14,6 +14,8 @@ public enum Problem: Sendable, Equatable {
   case timeFalls
   /// The event is not the one that the tree has at its position.
   case leafDiffers
+  /// The tree can't have so many leaves: there are neither hashes nor events of them.
+  case sizeIsImpossible(Int64)
   /// The tile is not what the events hash to, though what stands above it is.
   case leavesDiffer
   /// The tile, or a part of it, is not there.
@@ -99,6 +101,7 @@ public enum Problem: Sendable, Equatable {
     case .positionIsBeyond: "position-beyond"
     case .timeFalls: "time-falls"
     case .leafDiffers: "event-differs"
+    case .sizeIsImpossible: "size-impossible"
     case .leavesDiffer: "tile-differs"
     case .tileIsMissing: "tile-missing"
     case .tileIsUnfounded: "tile-unfounded"
@@ -151,6 +154,8 @@ extension Problem: CustomStringConvertible {
     case .positionIsBeyond: "there are not so many events"
     case .timeFalls: "the event was recorded before the one before it"
     case .leafDiffers: "the event is not the one that the tree has here"
+    case .sizeIsImpossible(let size):
+      "it is said to have \(size) leaves, and there are neither hashes nor events of so many"
     case .leavesDiffer: "it is not what the events hash to, though what stands above it is"
     case .tileIsMissing: "it is not there, or not as long as it should be"
     case .tileIsUnfounded: "a tree of this size has no such tile"

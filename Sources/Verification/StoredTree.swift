@@ -4,8 +4,10 @@ import Sodium
 
 /// The tree as the database has it, but for the tiles of the leaves, which are many.
 struct StoredTree: Sendable {
-  /// How many leaves it has.
+  /// How many leaves it has; no more than there are hashes or events of.
   let size: Int64
+  /// How many it is said to have, where that can't be.
+  let impossibleSize: Int64?
   /// The keys that it is and was signed with.
   let origins: [LogOrigin]
   /// The tiles that are full, but for those of the leaves.
@@ -15,10 +17,8 @@ struct StoredTree: Sendable {
   /// Rows of the edge whose bytes are no hashes.
   private let damaged: [Int]
 
-  /// Reads it.
-  init(_ connection: borrowing BlockingConnection) throws {
-    let sizes = try connection.query("select coalesce(max(size), 0) from notary")
-    size = sizes.integer(0, 0)
+  /// Reads it, over a log of so many events.
+  init(length: Int64, _ connection: borrowing BlockingConnection) throws {
     origins = try LogOrigin.read(connection)
     var tiles: [TileID: [TreeHash]] = [:]
     let full = try connection.query("select level, index, hashes from tree_tiles where level <> 0")
@@ -38,6 +38,16 @@ struct StoredTree: Sendable {
     }
     self.edge = edge
     self.damaged = damaged
+    let sizes = try connection.query(
+      """
+      select coalesce(max(size), 0), (select count(*) from tree_tiles where level = 0) from notary
+      """
+    )
+    let said: Int64 = sizes.integer(0, 0)
+    // Whoever wrote a size of 2^62 would have it looked for a leaf at a time.
+    let leaves = sizes.integer(0, 1) * Int64(TileID.fullWidth) + Int64(edge[0]?.count ?? 0)
+    size = max(0, min(said, max(leaves, length)))
+    impossibleSize = said == size ? nil : said
   }
 
   /// The hashes of a tile, but for a full one of leaves; nil where they are not there, or not as
@@ -84,6 +94,7 @@ struct StoredTree: Sendable {
   ///
   /// Whether the first of these levels fits the leaves is found out with the events.
   func check(_ connection: borrowing BlockingConnection, _ findings: Findings) throws {
+    if let impossibleSize { findings.note(.tree, .sizeIsImpossible(impossibleSize)) }
     var level = 1
     while hashCount(level) > 0 {
       let width = Int64(TileID.fullWidth)

@@ -43,7 +43,7 @@ public struct Verification: Sendable {
   ) throws -> VerificationReport {
     try Snapshot.take(of: target) { snapshot, connection in
       let findings = Findings()
-      let tree = try StoredTree(connection)
+      let tree = try StoredTree(length: snapshot.length, connection)
       try StoredSchema.check(connection, findings)
       if let keyring { try checkSealing(keyring, connection, findings) }
       let outside = try checkSignatures(tree, snapshot, connection, findings)

@@ -60,6 +60,7 @@ extension Finding {
     let (key, value): (String, JSON) =
       switch place {
       case .position(let position): ("position", .integer(position.rawValue))
+      case .tree: ("tree", .null)
       case .tile(let tile): ("tile", .string("\(TilePath(tile, width: TileID.fullWidth))"))
       case .checkpoint(let size): ("checkpoint", .integer(size))
       case .key: ("key", .null)

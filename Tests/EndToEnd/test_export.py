@@ -1,10 +1,15 @@
 """The export of a person: one document with all that is held about them."""
 
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
+import pytest
 from support.client import http, problem, signed_in
 from support.erasure import Marked, names_of, traces
 from support.service import jejak
+from support.wait import until
 
 
 def test_it_has_all_that_is_held(service, ada):
@@ -68,6 +73,27 @@ def test_a_long_one_is_streamed_and_complete(service):
         document = json.loads(answer.read())
     assert [entry["version"] for entry in document["history"]] == list(range(1, 1204))
     assert document["history"][-1]["changes"][0]["new"] == "name 1202"
+
+
+def test_one_that_an_erasure_breaks_off_is_no_mistake(service, database):
+    person, reader = signed_in(service), http(service)
+    reader.headers["authorization"] = f"Bearer {service.api_key('users:read', 'audit:read')}"
+    with database.connect(autocommit=False) as connection:
+        connection.execute("lock table events in access exclusive mode")
+        with ThreadPoolExecutor() as pool:
+            export = pool.submit(reader.get, f"/v1/users/{person.id}/export")
+            until("it waits for the events", lambda: database.value(
+                "select count(*) > 0 from pg_locks "
+                "where relation = 'events'::regclass and not granted"))
+            connection.execute("insert into erasures values (%s, 1, now())", [person.id])
+            connection.execute("delete from current_users where user_id = %s", [person.id])
+            connection.commit()
+            with pytest.raises(httpx.TransportError):
+                export.result()
+    lines = [line for line in service.stderr(20_000).splitlines() if "has been erased" in line]
+    assert len(lines) == 1, service.stderr()
+    assert "broken off" in lines[0] and "Erasure(" not in service.stderr()
+    assert not re.search("error", lines[0], re.IGNORECASE)
 
 
 def test_every_string_of_a_person_is_in_theirs_alone(service):

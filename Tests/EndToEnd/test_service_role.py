@@ -111,6 +111,24 @@ def test_the_rights_are_exactly_these(log):
     assert columns == UPDATABLE
 
 
+def test_defaults_that_the_role_gives_itself_are_of_no_consequence(log):
+    """A role may always do that; it outlives its session, and the service."""
+    defaults = {"default_transaction_read_only": "on", "row_security": "off",
+                "default_transaction_isolation": "serializable"}
+    with psycopg.connect(log.login_url, autocommit=True) as connection:
+        for name, value in defaults.items():
+            connection.execute(f"alter role {log.login} set {name} = '{value}'")
+    try:
+        with Service(log.login_url, arguments=["--no-migrate"]) as service:
+            assert signed_in(service).patch({"firstName": "Barbara"}).status_code == 200
+            wait_caught_up(log)
+            until("all is signed", lambda: log.value(
+                "select max(size) = (select max(position) from events) from checkpoints"))
+    finally:
+        with log.server.connect("postgres") as connection:
+            connection.execute(f"alter role {log.login} reset all")
+
+
 def test_the_role_owns_nothing_and_is_nothing_special(log):
     assert log.rows(
         "select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls "

@@ -21,10 +21,11 @@ public final class ProjectionDesk: Sendable {
   }
 
   /// What each session begins with.
-  static let setup = [
-    "set role jejak_service", "set statement_timeout = '20s'", "set lock_timeout = '10s'",
-    "set timezone = 'UTC'",
-  ]
+  static let setup =
+    ["set role jejak_service"] + SessionDefaults.statements + [
+      "set statement_timeout = '20s'", "set lock_timeout = '10s'",
+      "set timezone = 'UTC'",
+    ]
 
   /// Runs `work` with a connection.
   func run<Value: Sendable>(

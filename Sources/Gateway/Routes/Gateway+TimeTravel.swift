@@ -82,10 +82,10 @@ extension Query {
 }
 
 extension Version {
-  /// The version, from 1, that is written in decimal digits, and nothing else.
+  /// The version, from 1, that is written in decimal digits, and nothing else: it has one name.
   init?(digits: some StringProtocol) {
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(digits),
-      number > 0
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits.utf8.first != 0x30,
+      let number = Int32(digits)
     else { return nil }
     self.init(number)
   }

@@ -56,7 +56,7 @@ final class ErasureKeeper: Sendable {
         let connection = try BlockingConnection(
           target: target,
           applicationName: "jejak erasures",
-          setup: ["set role jejak_service"],
+          setup: ["set role jejak_service"] + SessionDefaults.statements,
           patience: .seconds(10)
         )
         var position = Position.start

@@ -67,7 +67,7 @@ final class Rebuilder: Sendable {
         let connection = try BlockingConnection(
           target: target,
           applicationName: "jejak rebuilder",
-          setup: ["set role jejak_service"],
+          setup: ["set role jejak_service"] + SessionDefaults.statements,
           patience: .seconds(10)
         )
         while !isStopping {

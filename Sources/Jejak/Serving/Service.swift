@@ -117,6 +117,9 @@ final class Service {
         pool: deskPool
       ),
       erased: { erasures.keeper?.wake() },
+      note: { requestID, message in
+        logger.notice("request ended", ["request": .string(requestID), "reason": .string(message)])
+      },
       isTrustedProxy: { proxies.contains(address: $0) },
       report: { requestID, message in
         logger.error("request failed", ["request": .string(requestID), "reason": .string(message)])

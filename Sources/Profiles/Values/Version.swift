@@ -13,8 +13,9 @@ public struct Version: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The version of a stream without events.
   public static let zero = Version(0)
 
-  /// The version after one more event.
-  @inlinable public var next: Version { Version(rawValue + 1) }
+  /// The version after one more event; one that no number is left for is its own, and the database
+  /// refuses the event.
+  @inlinable public var next: Version { Version(rawValue == .max ? .max : rawValue + 1) }
 
   /// The number in decimal digits.
   public var description: String { rawValue.description }

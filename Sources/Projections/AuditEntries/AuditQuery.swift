@@ -84,8 +84,10 @@ public struct AuditQuery: Sendable {
   {
     var parameters = Parameters()
     let isNewestFirst = order == .newestFirst
-    parameters.add(isNewestFirst ? range.first : max(range.first, (cursor?.rawValue ?? 0) + 1))
-    parameters.add(isNewestFirst ? min(range.last, (cursor?.rawValue ?? .max) - 1) : range.last)
+    parameters.add(isNewestFirst ? range.first : max(range.first, (cursor ?? .start).next.rawValue))
+    parameters.add(
+      isNewestFirst ? min(range.last, max(0, cursor?.rawValue ?? .max) - 1) : range.last
+    )
     parameters.add(Int64(limit))
     var conditions = ["position between $1::bigint and $2::bigint"]
     if let user {

@@ -70,7 +70,7 @@ struct Comparison<P: Projection>: ~Copyable {
       """,
       parameters
     )
-    let live: Int64 = rows.integer(0, 0)
+    let live = try Position(rows.integer(0, 0)).checked.rawValue
     return (min(live, held), max(live, held))
   }
 

@@ -25,15 +25,16 @@ struct RebuildConnect: Sendable {
   }
 
   /// A rebuild takes its time, and keeps its own pace; days are told as ISO 8601 has them.
-  private static let own = [
-    // Rows, and the mark that they are there, are lost together or not at all, and what is lost is
-    // done again; the exchange alone waits for the disk, and then for all before it.
-    "set synchronous_commit = off",
-    // What is written goes to the disk little by little, since commits wait behind it.
-    "set backend_flush_after = '256kB'",
-    "set statement_timeout = 0", "set lock_timeout = 0",
-    "set idle_in_transaction_session_timeout = 0",
-    "set default_transaction_isolation = 'read committed'", "set datestyle = 'ISO'",
-    "set timezone = 'UTC'", "set jit = off",
-  ]
+  private static let own =
+    SessionDefaults.statements + [
+      // Rows, and the mark that they are there, are lost together or not at all, and what is lost is
+      // done again; the exchange alone waits for the disk, and then for all before it.
+      "set synchronous_commit = off",
+      // What is written goes to the disk little by little, since commits wait behind it.
+      "set backend_flush_after = '256kB'",
+      "set statement_timeout = 0", "set lock_timeout = 0",
+      "set idle_in_transaction_session_timeout = 0",
+      "set datestyle = 'ISO'",
+      "set timezone = 'UTC'", "set jit = off",
+    ]
 }

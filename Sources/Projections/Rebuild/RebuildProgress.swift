@@ -1,5 +1,7 @@
 /// How far a running rebuild is.
 public struct RebuildProgress: Sendable {
+  private static let highestRate = 1e15
+
   /// What it is at.
   public let phase: RebuildRecord.State
   /// Events that are folded.
@@ -17,7 +19,7 @@ public struct RebuildProgress: Sendable {
 
   /// Seconds until all is folded, at this rate; nil where nothing has been folded yet.
   public var secondsLeft: Double? {
-    rate > 0 ? Double(max(0, eventsTotal - eventsDone)) / rate : nil
+    rate > 0 ? min(Double(max(0, eventsTotal - eventsDone)) / rate, Self.highestRate) : nil
   }
 
   /// One of a rebuild.
@@ -25,7 +27,8 @@ public struct RebuildProgress: Sendable {
     self.phase = phase
     self.eventsDone = eventsDone
     self.eventsTotal = eventsTotal
-    self.rate = rate
+    // Up to what every integer holds.
+    self.rate = min(rate, Self.highestRate)
   }
 }
 

@@ -135,9 +135,13 @@ public struct RebuildRecord: Sendable {
     isHeld = rows.bool(row, 10)
     snapshot = long(11)
     caughtUp = long(12)
-    eventsTotal = rows.integer(row, 13)
-    eventsDone = rows.integer(row, 14)
-    workingTime = .microseconds(rows.integer(row, 15, as: Int64.self))
+    // What is shown and counted on can't be out of range, whatever was written there.
+    func counted(_ column: Int) -> Int64 {
+      max(0, min(Position.limit.rawValue, rows.integer(row, column)))
+    }
+    eventsTotal = counted(13)
+    eventsDone = counted(14)
+    workingTime = .microseconds(counted(15))
     self.rows = long(16)
     differences = long(17)
     differing = rows.strings(row, 18)
@@ -147,6 +151,16 @@ public struct RebuildRecord: Sendable {
     createdAt = rows.timestamp(row, 22)
     bytes = long(24)
     finishedAt = rows.isNull(row, 23) ? nil : rows.timestamp(row, 23)
+  }
+
+  /// Sees that its numbers are such as a rebuild writes.
+  func check() throws(ProjectionError) {
+    for position in [snapshot, caughtUp].compactMap({ $0 }) { _ = try Position(position).checked }
+    guard (caughtUp ?? snapshot ?? 0) >= (snapshot ?? 0),
+      (1...RebuildOptions.workerLimit).contains(workers)
+    else {
+      throw .incomplete("the row of rebuild \(id) has numbers that no rebuild writes")
+    }
   }
 
   /// The rebuild of that name.

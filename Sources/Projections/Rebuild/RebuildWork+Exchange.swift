@@ -129,7 +129,7 @@ enum ExchangeLocks {
       "select position from projections where name = $1::text for update",
       parameters
     )
-    guard P.mode == .inline else { return rows.integer(0, 0) }
+    guard P.mode == .inline else { return try Position(rows.integer(0, 0)).checked.rawValue }
     try takeTable(P.self, session)
     try session.script("select from log_head for update")
     return nil

@@ -27,6 +27,7 @@ struct RebuildWork<P: Projection>: ~Copyable {
 
   /// Does what is left to do.
   mutating func run() throws {
+    try rebuild.check()
     if rebuild.snapshot == nil { try prepare() }
     try fold()
     try enter(.indexing)
@@ -106,13 +107,17 @@ struct RebuildWork<P: Projection>: ~Copyable {
   private func folded() throws -> Int64 {
     var parameters = Parameters()
     parameters.add(rebuild.id)
-    return try session.query(
+    let events: Int64 = try session.query(
       """
       select coalesce(sum(events), 0)::bigint from rebuild_ranges
        where rebuild_id = $1::uuid and done
       """,
       parameters
     ).integer(0, 0)
+    guard Position(events).isPossible else {
+      throw ProjectionError.incomplete("the ranges count \(events) events")
+    }
+    return events
   }
 
   /// Applies what has been appended since the snapshot, round by round, until little is left.
@@ -189,7 +194,8 @@ struct RebuildWork<P: Projection>: ~Copyable {
       "select position from projections where name = $1::text \(lock)",
       parameters
     )
-    return rows.count == 0 || rows.isNull(0, 0) ? nil : rows.integer(0, 0)
+    guard rows.count == 1, !rows.isNull(0, 0) else { return nil }
+    return try Position(rows.integer(0, 0)).checked.rawValue
   }
 
   func head() throws -> Int64 {
@@ -236,6 +242,8 @@ struct RebuildWork<P: Projection>: ~Copyable {
   }
 
   mutating func reload() throws {
-    if let now = try RebuildRecord.find(rebuild.id, session) { rebuild = now }
+    guard let now = try RebuildRecord.find(rebuild.id, session) else { return }
+    try now.check()
+    rebuild = now
   }
 }

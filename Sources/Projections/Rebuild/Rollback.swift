@@ -77,7 +77,7 @@ public struct Rollback: ~Copyable {
       parameters
     )
     guard rows.count == 1, !rows.isNull(0, 0) else { return nil }
-    return (rows.integer(0, 0), rows.integer(0, 1))
+    return (try Position(rows.integer(0, 0)).checked.rawValue, rows.integer(0, 1))
   }
 
   private func head() throws -> Int64 {

@@ -40,7 +40,7 @@ struct LogStretch {
     if isHeld, isFresh { isHeld = try Self.findLastErasure(connection) == lastErasure }
     if !isHeld { try read(after: position, connection) }
     guard let first = events.first else { return [] }
-    let start = Int(position.rawValue + 1 - first.position.rawValue)
+    let start = Int(position.next.rawValue - first.position.rawValue)
     return events[start...].prefix(count)
   }
 
@@ -53,7 +53,7 @@ struct LogStretch {
 
   private func holdsNext(_ position: Position) -> Bool {
     guard let first = events.first, let last = events.last else { return false }
-    return first.position.rawValue <= position.rawValue + 1 && position < last.position
+    return first.position <= position.next && position < last.position
   }
 
   private mutating func read(

@@ -22,7 +22,7 @@ struct Poison: Error {
   let reason: String
 
   /// The first of the events, which it is where only one was tried.
-  var event: Position { Position(position.rawValue + 1) }
+  var event: Position { position.next }
 }
 
 extension Projection {
@@ -50,6 +50,7 @@ extension Projection {
       guard !wasStopped || retrying else { return .stopped }
       var tried = 1
       do {
+        _ = try position.checked
         // Who writes a value holds the projection's row, which an erasure waits for.
         let events = try page.events(
           after: position,
@@ -115,13 +116,15 @@ extension Projection {
     parameters.add(name)
     parameters.add(poison.position.rawValue)
     parameters.add(poison.reason)
+    // No further than the table takes.
+    parameters.add(max(0, poison.event.rawValue))
     let rows = try connection.query(
       """
       with before as (
         select name, stopped_at from projections
          where name = $1::text and position = $2::bigint for update)
       update projections p
-         set stopped_at = $2::bigint + 1, stopped_because = $3::text,
+         set stopped_at = $4::bigint, stopped_because = $3::text,
              stopped_time = coalesce(p.stopped_time, clock_timestamp())
         from before where p.name = before.name
       returning before.stopped_at is null

@@ -183,12 +183,10 @@ struct RunnerSession: ~Copyable {
   private static let canceled = "57014"
 
   private static func setup(_ pace: RunnerPace) -> [String] {
-    [
-      "set role jejak_service",
+    ["set role jejak_service"] + SessionDefaults.statements + [
       // A checkpoint and its effects are lost together or not at all, and what is lost is done
       // again: no step has to wait for the disk.
       "set synchronous_commit = off",
-      "set default_transaction_isolation = 'read committed'",
       "set statement_timeout = \(pace.stepTimeout.milliseconds)",
       "set lock_timeout = \(pace.lockTimeout.milliseconds)",
       // If this process stops in the middle of a step, its locks are soon gone.

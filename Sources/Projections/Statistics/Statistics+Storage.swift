@@ -1,4 +1,5 @@
 public import Clocks
+import EventLog
 public import Postgres
 
 extension Statistics {
@@ -44,7 +45,11 @@ extension Statistics {
   ) throws(ProjectionError) -> DayCounts {
     var counts = DayCounts(day: rows.day(row, 0))
     for (index, counter) in counters.enumerated() {
-      counts[keyPath: counter] = rows.integer(row, index + 1)
+      let count: Int64 = rows.integer(row, index + 1)
+      guard Position(count).isPossible else {
+        throw .unreadableRow(table: table, reason: "\(count) is no number of events")
+      }
+      counts[keyPath: counter] = count
     }
     return counts
   }

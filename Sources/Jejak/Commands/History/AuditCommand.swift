@@ -44,7 +44,7 @@ enum AuditCommand: Command {
       let head: Int64 = try connection.query(LogPage.headStatement.sql).integer(0, 0)
       if head > range.head {
         Output.complain(
-          "jejak: \(head - range.head) events have no entry yet; the service writes them\n"
+          "jejak: \(head - max(0, range.head)) events have no entry yet; the service writes them\n"
         )
       }
     }
