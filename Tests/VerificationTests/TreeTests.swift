@@ -55,7 +55,7 @@ struct TreeTests {
   private func findings() throws -> [Finding] {
     try Snapshot.take(of: TestDatabase.current.target) { snapshot, connection in
       let findings = Findings()
-      let tree = try StoredTree(connection)
+      let tree = try StoredTree(length: snapshot.length, connection)
       try tree.check(connection, findings)
       let stretches = Stretch.plan(length: snapshot.length, tree)
       #expect(stretches.count == 5)
