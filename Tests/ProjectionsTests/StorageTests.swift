@@ -65,7 +65,7 @@ struct StorageTests {
   @Test func `of the statistics is the same copied and written`() throws {
     let rows = (-2...2).map { index in
       var counts = DayCounts(day: Day(daysSince1970: Int32(index * 10_957)))
-      (counts.events, counts.signIns, counts.updates) = (.max, 7, Int64(index + 2))
+      (counts.events, counts.signIns, counts.updates) = (1 << 61, 7, Int64(index + 2))
       return counts
     }
     try Self.check(Statistics.self, rows) { $0.day }
