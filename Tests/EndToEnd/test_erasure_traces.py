@@ -1,4 +1,7 @@
-"""G8: what is left of somebody in dumps, logs and files; and the list that outlives a restore."""
+"""G8: what is left of somebody in dumps, logs and files; and the list that outlives a restore.
+
+`JEJAK_TEST_CROWD` adds so many people to those among whom somebody is erased.
+"""
 
 import json
 import os
@@ -11,6 +14,7 @@ from support.projections import check_followers, wait_caught_up
 from support.service import Service, jejak
 from support.wait import until
 
+CROWD = int(os.environ.get("JEJAK_TEST_CROWD", "0"))
 SCHEMA = {"type": "object", "properties": {"motto": {"type": "string"}}}
 
 
@@ -43,8 +47,13 @@ def test_g8_nothing_readable_is_left_of_one_among_many(postgres, fresh_database,
     database = fresh_database
     with started(database, tmp_path) as service:
         people = [Marked(service).live() for _ in range(12)]
+        for _ in range(CROWD):
+            signed_in(service)
         ada, others = people[5], people[:5] + people[6:]
         wait_caught_up(database)
+        proofs = [proof_of(person, tmp_path) for person in people]
+        checkpoint = tmp_path / "checkpoint"
+        checkpoint.write_text(ask(service, "/v1/log/checkpoint").text)
         # Tables of before that are kept, and statistics of the planner, hold people too.
         for name in ("directory", "current_users"):
             assert jejak("projection", "rebuild", name, url=database.url).returncode == 0
@@ -93,6 +102,33 @@ def test_g8_nothing_readable_is_left_of_one_among_many(postgres, fresh_database,
             assert jejak("projection", "rebuild", name, url=database.url).returncode == 0
             assert jejak("projection", "verify", name, url=database.url).returncode == 0
         assert traces(ada.marks, dump(postgres, database)) == []
+        # What was proven before is proven still, of her too, and the log is the same, but longer.
+        public = ask(service, "/v1/log/key").text.strip()
+        for proof in proofs:
+            assert jejak("verify-proof", proof, "--key", public).returncode == 0
+        verified = jejak("verify", "--checkpoint", checkpoint, url=database.url)
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def ask(service, path):
+    """An answer that anybody gets, once there is one."""
+    def answer():
+        with http(service) as client:
+            response = client.get(path)
+        return response if response.status_code == 200 else None
+
+    return until(f"{path} is there", answer)
+
+
+def proof_of(person, directory):
+    """The file with the proof of somebody's registration."""
+    def answer():
+        response = person.get("/v1/users/me/history/1/proof")
+        return response if response.status_code == 200 else None
+
+    path = directory / f"{person.id}.tlog-proof"
+    path.write_bytes(until("it is signed", answer).content)
+    return path
 
 
 def test_scrub_tells_what_it_could_not_have(fresh_database):

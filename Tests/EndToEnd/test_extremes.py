@@ -173,7 +173,9 @@ def test_extremes_of(copy, table):
 
 
 def test_no_table_is_left_out(log):
-    assert {table for table, _, _ in writable(log)} <= set(TABLES)
+    # A table of before is one of those that are tried.
+    tables = {table.removesuffix("_previous") for table, _, _ in writable(log)}
+    assert tables <= set(TABLES)
 
 
 EVENT = ("insert into events (position, recorded_at, user_id, event_id, version, stream, schema, "

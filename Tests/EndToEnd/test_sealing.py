@@ -444,7 +444,7 @@ def test_a_receipt_is_of_no_use_without_the_log_s_secret(fresh_database, key_fil
         keys = sealing.read_keys(key_file)
         number = database.value("select master_key from sealing")
         wrapped = sealing.seal(
-            keys[number], os.urandom(32), b"jejak.secret.v1" + number.to_bytes(4, "big"))
+            keys[number], os.urandom(32), b"jejak.secret.v1" + number.to_bytes(4, "big") + b"\1")
         database.rows("update sealing set wrapped_secret = %s", wrapped)
         service.restart()
         with http(service) as client:
