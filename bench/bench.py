@@ -90,9 +90,11 @@ class Service:
             self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
         return json.load(urllib.request.urlopen(request, timeout=30))
 
-    def seed(self, users=USERS):
+    def seed(self, users=USERS, rounds=None):
+        """Fills the log with so many users, who change their profiles in so many rounds."""
         self.post("/v1/users", {"email": "first@example.com", "password": PASSWORD})
         seed = (ROOT / "bench/seed.sql").read_text()
+        grow = (ROOT / "bench/grow.sql").read_text()
         # The person who registered over HTTP has given the others a password hash.
         self.fill("create table bench_hash as select * from credentials;"
                   "truncate events, current_users, email_claims, sessions, credentials, user_keys,"
@@ -100,7 +102,7 @@ class Service:
                   f"update projections set position = {FAR}, stopped_at = null, "
                   "stopped_because = null, stopped_time = null where position is not null;"
                   "insert into credentials select * from bench_hash; drop table bench_hash;"
-                  + seed, users=users)
+                  + seed + (grow if rounds else ""), users=users, rounds=rounds)
 
     def fill(self, text, **variables):
         """Runs SQL that appends payloads as they are, and has them sealed."""
@@ -111,10 +113,18 @@ class Service:
         self.sql(f"update projections set position = position - {FAR} where position is not null")
 
     def seal(self):
-        """Seals the log as `jejak migrate` seals one that was begun before there was sealing."""
-        self.sql("update sealing set is_complete = false")
+        """Seals the log as `jejak migrate` seals one that was begun before there was sealing.
+
+        Such a log has no secret yet that says it is sealed, and nobody has signed it.
+        """
+        self.sql("update sealing set master_key = null, wrapped_secret = null, is_complete = false;"
+                 "truncate checkpoints, log_origins, tree_tiles, tree_edge;"
+                 "update notary set size = 0")
+        self.stop()
+        Path(self.data, "checkpoint").unlink(missing_ok=True)
         subprocess.run(
             [BINARY, "migrate", "--data-dir", self.data], capture_output=True, check=True)
+        self.start()
         self.sql("vacuum analyze events, user_keys")
 
     def begin_tree(self):
@@ -473,8 +483,7 @@ def grown(users, rounds):
         os.chmod(directory, 0o755)
         other = Service(directory)
         try:
-            other.seed(users)
-            other.fill((ROOT / "bench/grow.sql").read_text(), rounds=rounds)
+            other.seed(users, rounds)
             other.follow()
             other.users = users
             other.checkpoint()
