@@ -5,7 +5,7 @@ import Projections
 /// Holds `email_claims` against the addresses that the log has: each user has the claim of their own,
 /// and no other.
 struct StoredClaims {
-  private var stored: UserCursor
+  private var stored: StoredRows
   private let findings: Findings
 
   init(
@@ -14,9 +14,12 @@ struct StoredClaims {
     _ connection: borrowing BlockingConnection
   ) throws {
     self.findings = findings
-    stored = try UserCursor(
+    stored = try StoredRows(
       "claims",
-      "select user_id, email from email_claims where true\(range.condition())",
+      "select user_id, email from email_claims where true",
+      range,
+      unfounded: .claimIsUnfounded,
+      findings,
       connection
     )
   }
@@ -28,7 +31,7 @@ struct StoredClaims {
     with address: EmailAddress?,
     _ connection: borrowing BlockingConnection
   ) throws {
-    guard try stored.find(user, connection, noteUnfounded) else {
+    guard try stored.find(user, connection) else {
       if address != nil { findings.note(.user(user), .claimIsMissing) }
       return
     }
@@ -40,10 +43,6 @@ struct StoredClaims {
 
   /// Notes what is left.
   mutating func finish(_ connection: borrowing BlockingConnection) throws {
-    try stored.finish(connection, noteUnfounded)
-  }
-
-  private func noteUnfounded(_ user: UserID) {
-    findings.note(.user(user), .claimIsUnfounded)
+    try stored.finish(connection)
   }
 }

@@ -12,7 +12,7 @@ struct StoredErasures {
     "user_keys", "sessions", "email_claims", "command_receipts", "directory",
   ]
 
-  private var stored: UserCursor
+  private var stored: StoredRows
   private var erased: [UserID] = []
   private let findings: Findings
 
@@ -22,9 +22,12 @@ struct StoredErasures {
     _ connection: borrowing BlockingConnection
   ) throws {
     self.findings = findings
-    stored = try UserCursor(
+    stored = try StoredRows(
       "erased",
-      "select user_id, position, erased_at from erasures where true\(range.condition())",
+      "select user_id, position, erased_at from erasures where true",
+      range,
+      unfounded: .erasureIsUnfounded,
+      findings,
       connection
     )
   }
@@ -37,7 +40,7 @@ struct StoredErasures {
     _ connection: borrowing BlockingConnection
   ) throws {
     if erasure != nil { erased.append(user) }
-    guard try stored.find(user, connection, noteUnfounded) else {
+    guard try stored.find(user, connection) else {
       if let erasure { findings.note(.user(user), .erasureIsMissing(erasure)) }
       return
     }
@@ -50,7 +53,7 @@ struct StoredErasures {
 
   /// Notes what is left, of the table and of those who have been erased.
   mutating func finish(_ connection: borrowing BlockingConnection) throws {
-    try stored.finish(connection, noteUnfounded)
+    try stored.finish(connection)
     guard !erased.isEmpty else { return }
     var parameters = Parameters()
     parameters.add(array: erased) { $0 }
@@ -61,9 +64,5 @@ struct StoredErasures {
       )
       for row in 0..<rows.count { findings.note(.user(rows.identifier(row, 0)), .remains(table)) }
     }
-  }
-
-  private func noteUnfounded(_ user: UserID) {
-    findings.note(.user(user), .erasureIsUnfounded)
   }
 }

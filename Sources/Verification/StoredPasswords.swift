@@ -9,7 +9,7 @@ struct StoredPasswords {
   /// What an event says of a user's password.
   typealias Committed = (commitment: Commitment, position: Position)
 
-  private var stored: UserCursor
+  private var stored: StoredRows
   private let findings: Findings
 
   init(
@@ -18,9 +18,12 @@ struct StoredPasswords {
     _ connection: borrowing BlockingConnection
   ) throws {
     self.findings = findings
-    stored = try UserCursor(
+    stored = try StoredRows(
       "passwords",
-      "select user_id, password_hash, commitment from credentials where true\(range.condition())",
+      "select user_id, password_hash, commitment from credentials where true",
+      range,
+      unfounded: .passwordIsUnfounded,
+      findings,
       connection
     )
   }
@@ -31,7 +34,7 @@ struct StoredPasswords {
     with committed: Committed?,
     _ connection: borrowing BlockingConnection
   ) throws {
-    guard try stored.find(user, connection, noteUnfounded) else {
+    guard try stored.find(user, connection) else {
       if let committed { findings.note(.user(user), .passwordIsMissing(committed.position)) }
       return
     }
@@ -41,7 +44,7 @@ struct StoredPasswords {
         findings.note(.user(user), .passwordDiffers(committed.position))
       }
     } else {
-      noteUnfounded(user)
+      stored.noteUnfounded(user)
     }
     if !stored.rows.bytes(stored.index, 2).elementsEqual(digest) {
       findings.note(.user(user), .commitmentDiffers)
@@ -51,15 +54,11 @@ struct StoredPasswords {
 
   /// Leaves out what is stored for `user`, whose events can't be read.
   mutating func skip(_ user: UserID, _ connection: borrowing BlockingConnection) throws {
-    if try stored.find(user, connection, noteUnfounded) { try stored.advance(connection) }
+    try stored.skip(user, connection)
   }
 
   /// Notes what is left.
   mutating func finish(_ connection: borrowing BlockingConnection) throws {
-    try stored.finish(connection, noteUnfounded)
-  }
-
-  private func noteUnfounded(_ user: UserID) {
-    findings.note(.user(user), .passwordIsUnfounded)
+    try stored.finish(connection)
   }
 }

@@ -34,7 +34,9 @@ struct UserWalk {
   private var comparison: CurrentUsersComparison
   private var passwords: StoredPasswords
   private var erasures: StoredErasures
-  private var keys: StoredKeys
+  /// The keys of those alone whom the log knows; that nobody lacks theirs is told by the payloads,
+  /// which don't open.
+  private var keys: StoredRows
   private var claims: StoredClaims
   private var present: Present?
   /// Events of the present user that have a payload.
@@ -56,7 +58,14 @@ struct UserWalk {
     comparison = try CurrentUsersComparison(range, connection)
     passwords = try StoredPasswords(range, findings, connection)
     erasures = try StoredErasures(range, findings, connection)
-    keys = try StoredKeys(range, findings, connection)
+    keys = try StoredRows(
+      "keys",
+      "select user_id from user_keys where true",
+      range,
+      unfounded: .keyIsUnfounded,
+      findings,
+      connection
+    )
     claims = try StoredClaims(range, findings, connection)
   }
 
