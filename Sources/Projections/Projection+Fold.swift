@@ -11,7 +11,8 @@ extension Projection {
     let keyed = events.compactMap { event in key(of: event).map { ($0, event) } }
     let keys = Set(keyed.map(\.0)).sorted()
     guard !keys.isEmpty else { return }
-    let stored = try load(keys, from: table, connection)
+    // The row of an event is not added to.
+    let stored = partitioning == .byEvent ? [:] : try load(keys, from: table, connection)
     var rows: [Key: Row?] = [:]
     for key in keys { rows.updateValue(stored[key], forKey: key) }
     for (key, event) in keyed {

@@ -23,8 +23,8 @@ struct RunnerTests {
     }
   }
 
-  @Test(arguments: [Int64(1), 2, 9])
-  func `takes in large events a few at a time`(bytes: Int64) async throws {
+  @Test(arguments: [1, 2, 9])
+  func `takes in large events a few at a time`(bytes: Int) async throws {
     // Each has two bytes of payload.
     try LogWriter.append(20, TestDatabase.current.session())
     var pace = RunnerPace()

@@ -4,8 +4,9 @@ import Postgres
 
 /// A stretch of the log, read once for all followers that stand at the same place.
 ///
-/// Events never change but by erasures, and what is committed has no hole, so it doesn't matter in
-/// which transaction they were read, unless somebody has been erased since.
+/// Headers never change, and what is committed has no hole, so it doesn't matter in which transaction
+/// they were read. Payloads go when somebody is erased: they are read by those who need them, in the
+/// transaction of their step.
 struct LogStretch {
   /// The log lacks an event between two others.
   struct Hole: Error {
@@ -14,12 +15,10 @@ struct LogStretch {
 
   /// Events read at a time.
   private let limit: Int
-  /// Bytes of payload after which no further event is read.
-  private let byteLimit: Int64
+  /// Bytes of payload after which no further event is held, since a follower may need them all.
+  private let byteLimit: Int
   private var events: [RecordedEvent] = []
   private let keyring: Keyring
-  /// The last erasure when they were read.
-  private var lastErasure: Int64 = 0
 
   init(_ pace: RunnerPace, _ keyring: Keyring) {
     self.keyring = keyring
@@ -27,29 +26,44 @@ struct LogStretch {
     byteLimit = pace.batchBytes
   }
 
-  /// The events after `position`, at most `count`; empty where there is none yet.
-  ///
-  /// With `isFresh` their payloads are as they are now, even if the events were read before.
-  mutating func events(
+  /// The events after `position` without their payloads, at most `count`; empty where there is none
+  /// yet.
+  mutating func headers(
     after position: Position,
     count: Int,
-    isFresh: Bool,
     _ connection: borrowing BlockingConnection
   ) throws -> ArraySlice<RecordedEvent> {
-    var isHeld = holdsNext(position)
-    if isHeld, isFresh { isHeld = try Self.findLastErasure(connection) == lastErasure }
-    if !isHeld { try read(after: position, connection) }
+    if !holdsNext(position) { try read(after: position, connection) }
     guard let first = events.first else { return [] }
     let start = Int(position.next.rawValue - first.position.rawValue)
     return events[start...].prefix(count)
   }
 
+  /// The same events as they are now, with their payloads.
+  func read(
+    _ headers: [RecordedEvent],
+    _ connection: borrowing BlockingConnection
+  ) throws -> [RecordedEvent] {
+    guard !headers.isEmpty else { return [] }
+    var parameters = Parameters()
+    parameters.add(array: headers) { $0.position }
+    let rows = try connection.query(
+      """
+      select \(RecordedEvent.columns) from events
+       where position = any($1::bigint[]) order by position
+      """,
+      parameters
+    )
+    let events = EventReader.events(rows, keyring)
+    let missing = headers.enumerated().first { index, header in
+      index >= events.count || events[index].position != header.position
+    }
+    if let (_, header) = missing { throw Hole(missing: header.position) }
+    return events
+  }
+
   /// Lets go of what is held.
   mutating func clear() { events = [] }
-
-  private static func findLastErasure(_ connection: borrowing BlockingConnection) throws -> Int64 {
-    try connection.query("select coalesce(max(position), 0) from erasures").integer(0, 0)
-  }
 
   private func holdsNext(_ position: Position) -> Bool {
     guard let first = events.first, let last = events.last else { return false }
@@ -60,28 +74,21 @@ struct LogStretch {
     after position: Position,
     _ connection: borrowing BlockingConnection
   ) throws {
-    lastErasure = try Self.findLastErasure(connection)
     var parameters = Parameters()
     parameters.add(position.rawValue)
     parameters.add(Int64(limit))
-    parameters.add(byteLimit)
     let rows = try connection.query(
       """
-      select \(RecordedEvent.columns) from (
-        select *, sum(coalesce(octet_length(payload), 0))
-                    over (order by position rows unbounded preceding)
-                  - coalesce(octet_length(payload), 0) as bytes_before
-          from (select * from events
-                 where position > $1::bigint order by position limit $2::bigint) page) events
-       where bytes_before < $3::bigint order by position
+      select \(RecordedEvent.headerColumns), octet_length(payload) from events
+       where position > $1::bigint order by position limit $2::bigint
       """,
       parameters
     )
     events = []
     events.reserveCapacity(rows.count)
-    var reader = EventReader(keyring)
-    for row in 0..<rows.count {
-      let event = reader.event(rows, row)
+    var bytesBefore = 0
+    for row in 0..<rows.count where bytesBefore < byteLimit {
+      let event = RecordedEvent(header: rows, row)
       let expected = Position(position.rawValue + Int64(row) + 1)
       guard event.position == expected else {
         // What stands before the hole is taken in first.
@@ -89,6 +96,9 @@ struct LogStretch {
         return
       }
       events.append(event)
+      if !event.isErased {
+        bytesBefore += Int(rows.integer(row, RecordedEvent.columnCount, as: Int32.self))
+      }
     }
   }
 }

@@ -51,16 +51,14 @@ extension Projection {
       var tried = 1
       do {
         _ = try position.checked
-        // Who writes a value holds the projection's row, which an erasure waits for.
-        let events = try page.events(
+        let events = try page.headers(
           after: position,
           count: wasStopped ? 1 : count,
-          isFresh: readsPayload,
           connection
         )
         guard let last = events.last else { return .upToDate }
         tried = events.count
-        try fold(events, into: Self.name, connection)
+        try fold(read(events, page, connection), into: Self.name, connection)
         var reached = name
         reached.add(last.position.rawValue)
         try connection.query(
@@ -77,6 +75,19 @@ extension Projection {
         throw Poison(position: position, count: tried, reason: reason)
       }
     }
+  }
+
+  /// The events among `headers` that have an effect, as `apply` needs them.
+  ///
+  /// Who writes a value holds the projection's row, which an erasure waits for: what is read here is
+  /// there until the step has ended.
+  private static func read(
+    _ headers: ArraySlice<RecordedEvent>,
+    _ page: LogStretch,
+    _ connection: borrowing BlockingConnection
+  ) throws -> [RecordedEvent] {
+    let effective = headers.filter { key(of: $0) != nil }
+    return readsPayload ? try page.read(effective, connection) : effective
   }
 
   /// Takes in what comes before the event that can't be, and stops there; nil if it did not, or

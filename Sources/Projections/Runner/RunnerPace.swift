@@ -18,7 +18,7 @@ public struct RunnerPace: Sendable {
   /// Events in a batch.
   public var batch = 2_000
   /// Bytes of payload after which a batch takes no further event.
-  public var batchBytes: Int64 = 16 << 20
+  public var batchBytes = 16 << 20
   /// Pauses after a failure, from the first to the longest, each twice the one before.
   public var firstPause = Duration.milliseconds(100)
   /// The longest of them.
