@@ -34,6 +34,14 @@ def test_H1_if_match_that_does_not_hold(person, database, condition):
     assert answer.headers["etag"] == '"1"'
 
 
+@pytest.mark.parametrize("condition, is_weak", [('W/"1"', True), ('"2"', False), ('"a"', False)])
+def test_H1_the_reason_is_told_where_nothing_has_changed(person, condition, is_weak):
+    body = problem(person.patch({"firstName": "Grace"}, if_match=condition), 412,
+                   "precondition-failed")
+    assert body["title"] == "If-Match does not name the profile's version."
+    assert ("a weak tag never matches" in body["detail"]) == is_weak and "changed" not in body
+
+
 @pytest.mark.parametrize("condition", ["1", '"1', '1"', '"1" "2"', "W/1", "*, \"1\"", "W/\"1"])
 def test_H1_if_match_that_cannot_be_read(person, database, condition):
     with unchanged(person, database):

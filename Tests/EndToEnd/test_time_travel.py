@@ -164,7 +164,10 @@ def flat(user):
     ("from=1&against=1", 400, "malformed-request"), ("from=2", 404, "no-such-version"),
     ("from=1&to=2", 404, "no-such-version")])
 def test_a_difference_of_what_is_not_there(ada, query, status, code):
-    problem(ada.get(f"/v1/users/me/diff?{query}"), status, code)
+    body = problem(ada.get(f"/v1/users/me/diff?{query}"), status, code)
+    if status == 404:
+        name, version = query.split("&")[-1].split("=")
+        assert f"'{name}' is {version}, and the profile is at version 1" in body["detail"]
 
 
 def test_dates_stay_as_they_were(database):

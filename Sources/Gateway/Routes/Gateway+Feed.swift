@@ -95,7 +95,8 @@ extension LogPage.Selection {
       }
       guard names.allSatisfy({ Event.Kind(rawValue: $0) != nil }) else {
         throw .malformedRequest(
-          "The query parameter 'type' is a list, with commas, of types of events."
+          "The query parameter 'type' is one or more, with commas between them, of "
+            + Event.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         )
       }
       types = names

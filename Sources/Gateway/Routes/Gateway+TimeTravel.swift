@@ -11,7 +11,9 @@ extension Gateway {
     let moment = try Self.moment(Query(request, known: ["version", "at"]))
     let user = try await asker(request, about: id, scope: .usersRead).user
     guard let moment else { return try answer(request, user) }
-    if case .version(let version) = moment, version > user.version { throw .noSuchVersion }
+    if case .version(let version) = moment, version > user.version {
+      throw .noSuchVersion("version", version, present: user.version)
+    }
     let past: CurrentUser?
     do {
       past = try await accounts.user(user.id, at: moment)
@@ -36,7 +38,9 @@ extension Gateway {
     let to = try query.version("to")
     let user = try await asker(request, about: id, scope: .usersRead).user
     let other = to ?? user.version
-    guard max(from, other) <= user.version else { throw .noSuchVersion }
+    for (name, version) in [("from", from), ("to", other)] where version > user.version {
+      throw .noSuchVersion(name, version, present: user.version)
+    }
     let found: [Difference]?
     do {
       found = try await accounts.differences(of: user.id, from: from, to: other)
@@ -95,9 +99,18 @@ extension Problem {
   static let noSuchVersion = Problem(
     404,
     "no-such-version",
-    "The profile has no such version.",
-    detail: "Versions go from 1 to the present one, which is the ETag."
+    "There is no such version.",
+    detail:
+      "Versions of each stream go from 1 without a gap; the present one of profiles is the ETag."
   )
+
+  /// The query parameter `name` asks for a version beyond the present one.
+  static func noSuchVersion(_ name: String, _ version: Version, present: Version) -> Problem {
+    var problem = noSuchVersion
+    problem.detail =
+      "The query parameter '\(name)' is \(version), and the profile is at version \(present)."
+    return problem
+  }
 
   static func notRegisteredYet(_ registration: Timestamp?) -> Problem {
     Problem(

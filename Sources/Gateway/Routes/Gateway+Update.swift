@@ -54,28 +54,37 @@ extension Gateway {
   struct IfMatch {
     let holds: Accounts.Precondition
     /// The latest version that the client named.
-    let named: Version?
+    var named: Version?
+    /// Whether there is a tag that names a version weakly, which never matches.
+    var isWeak = false
   }
 
   func precondition(_ request: Request) throws(Problem) -> IfMatch? {
     guard request.headerBytes("If-Match") != nil else { return nil }
     switch EntityTags(request.headers("If-Match")) {
-    case .any: return IfMatch(holds: { _ in true }, named: nil)
+    case .any: return IfMatch { _ in true }
     case .list(let tags):
       return IfMatch(
         holds: { version in tags.contains { $0.strongly(version) } },
-        named: tags.compactMap(\.version).max()
+        named: tags.compactMap(\.version).max(),
+        isWeak: tags.contains(where: \.isWeak)
       )
     case nil: throw .malformedRequest("If-Match is * or a list of entity tags.")
     }
   }
 
-  /// A failed precondition is told with the fields that changed since the named version.
+  /// A failed precondition is told with the fields that changed since the named version, or with
+  /// what is wrong with the tags.
   func problem(_ error: AccountsError, _ precondition: IfMatch?) async -> Problem {
     var problem = Problem(error)
-    guard case .preconditionFailed(let user) = error, let named = precondition?.named,
-      named < user.version
-    else { return problem }
+    guard case .preconditionFailed(let user) = error, let precondition else { return problem }
+    guard let named = precondition.named, named < user.version else {
+      problem.title = "If-Match does not name the profile's version."
+      if precondition.isWeak {
+        problem.detail = "It is at version \(user.version) now, and a weak tag never matches."
+      }
+      return problem
+    }
     do throws(AccountsError) {
       let fields = try await accounts.fieldsChanged(of: user.id, since: named)
       problem.members["changed"] = .array(fields.map(JSON.string))
