@@ -26,6 +26,7 @@ public enum Schema {
     File("V0009_erasures", PackageResources.V0009_erasures_sql),
     File("V0010_narrow_grants", PackageResources.V0010_narrow_grants_sql),
     File("V0011_bounds", PackageResources.V0011_bounds_sql),
+    File("V0012_more_bounds", PackageResources.V0012_more_bounds_sql),
   ]
 
   /// The functions; each is made anew when its text has changed.

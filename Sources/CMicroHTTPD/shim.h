@@ -104,6 +104,8 @@ struct jejak_framing {
   int codings;
   int credentials;
   int malformed;
+  // Where the value of the line before ends.
+  const char *end;
 };
 
 // RFC 9110 section 5.6.2.
@@ -124,11 +126,30 @@ static inline int jejak_is_field_value(const char *text, size_t size) {
   return 1;
 }
 
+// Whether there is nothing but blanks, and so many NULs at most, from one part of a header to the
+// next. Parts are texts that end with NULs in place of their separator: a NUL of the sender's own
+// would cut what follows it off, unseen.
+static inline int jejak_is_separator(const char *from, const char *to, int nuls) {
+  for (; from < to; from++) {
+    if (*from == 0) nuls--;
+    else if (*from != ' ' && *from != '\t') return 0;
+  }
+  return nuls >= 0;
+}
+
+// The header lines lie one behind the other in the connection's buffer, the first in front, and
+// each closer to the end than this.
+enum { jejak_header_limit = 1 << 16 };
+
 static inline enum MHD_Result jejak_count_framing(void *context, enum MHD_ValueKind kind,
                                                   const char *name, size_t name_size,
                                                   const char *value, size_t value_size) {
   (void)kind;
   struct jejak_framing *framing = (struct jejak_framing *)context;
+  if (framing->end && name > framing->end && name - framing->end < jejak_header_limit &&
+      !jejak_is_separator(framing->end, name, 2))
+    framing->malformed++;
+  framing->end = value + value_size;
   if (!jejak_is_token(name, name_size) || !jejak_is_field_value(value, value_size))
     framing->malformed++;
   else if (name_size == 4 && strcasecmp(name, "Host") == 0) framing->hosts++;
@@ -139,7 +160,9 @@ static inline enum MHD_Result jejak_count_framing(void *context, enum MHD_ValueK
 }
 
 static inline struct jejak_framing jejak_framing_of(struct MHD_Connection *connection) {
-  struct jejak_framing framing = {0, 0, 0, 0, 0};
+  struct jejak_framing framing = {0, 0, 0, 0, 0, NULL};
   MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &jejak_count_framing, &framing);
+  // Behind the last line comes an empty one.
+  if (framing.end && !jejak_is_separator(framing.end, framing.end + 2, 2)) framing.malformed++;
   return framing;
 }

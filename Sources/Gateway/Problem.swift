@@ -202,6 +202,8 @@ extension Problem {
       )
     case .unknownTransferCoding:
       self = .malformedRequest("The only transfer coding is chunked.")
+    case .malformedTarget:
+      self = .malformedRequest("The request's target holds a NUL.")
     case .malformedHeader:
       self = .malformedRequest("A header line is malformed, or Authorization stands there twice.")
     case .ambiguousLength:

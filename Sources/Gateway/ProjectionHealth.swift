@@ -10,7 +10,7 @@ public final class ProjectionHealth: Sendable {
   public struct Trouble: Sendable {
     /// The projection's name.
     public var name: String
-    /// `stopped` or `rebuild-due`.
+    /// `stopped`, `behind` or `rebuild-due`.
     public var state: String
     /// Whether it doesn't go on by itself.
     public var isDegraded: Bool

@@ -14,6 +14,8 @@ public final class Request: @unchecked Sendable {
   public internal(set) var body: [UInt8] = []
 
   let connection: OpaquePointer
+  /// Where the target ends in the connection's buffer, until the header has been read.
+  var targetEnd: UnsafePointer<CChar>?
   var phase = Phase.header
   /// Body bytes that arrived, those that were thrown away included.
   var received = 0

@@ -31,6 +31,8 @@ public final class Server: Sendable {
 
   /// Why a request is refused before its handler sees it.
   public enum Refusal: Sendable {
+    /// Its target holds a NUL.
+    case malformedTarget
     /// Its target is over the limit.
     case targetTooLong
     /// Its body is over the limit.
@@ -40,7 +42,7 @@ public final class Server: Sendable {
     /// It tells two lengths, or a length and a transfer coding: whoever stands between may see
     /// another end of it (request smuggling, RFC 9112 section 11.2).
     case ambiguousLength
-    /// A header's name is no token, its value holds a control character, or there are two
+    /// A header's name is no token, its value holds a control character or is folded, or there are two
     /// Authorization lines, of which only one could count.
     case malformedHeader
     /// It has no Host header, or more than one (RFC 9112 section 3.2).
@@ -102,6 +104,7 @@ public final class Server: Sendable {
       { _, uri, connection in
         guard let uri, let connection else { return nil }
         let request = Request(target: String(cString: uri), connection: connection)
+        request.targetEnd = uri + strlen(uri)
         jejak_cut_query(uri)
         return Unmanaged.passRetained(request).toOpaque()
       },
@@ -195,6 +198,11 @@ public final class Server: Sendable {
       request.phase = .body
       // HTTP/1.0 knows neither transfer codings nor the need of a Host.
       let isCurrent = strcmp(version, "HTTP/1.1") == 0
+      defer { request.targetEnd = nil }
+      if let end = request.targetEnd, version.pointee != 0, jejak_is_separator(end, version, 1) == 0
+      {
+        return answer(request, with: refuse(request, .malformedTarget), closing: true)
+      }
       guard let refusal = refusal(of: request, isCurrent) else { return .YES }
       return answer(request, with: refuse(request, refusal), closing: true)
     case .body where uploadSize.pointee > 0:

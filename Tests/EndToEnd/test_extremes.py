@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from support.client import MERGE_PATCH, PASSWORD, http, problem, signed_in
 from support.postgres import Database
+from support.processes import resident_bytes
 from support.roles import SERVICE_ROLE
 from support.service import Service, jejak
 from support.wait import until
@@ -200,6 +201,8 @@ EVENT = ("insert into events (position, recorded_at, user_id, event_id, version,
     "insert into tree_tiles values (32767, 1, decode(repeat('00', 8192), 'hex'))",
     "insert into tree_tiles values (1, -1, decode(repeat('00', 8192), 'hex'))",
     "insert into tree_edge values (-1, '')",
+    EVENT.format(position=999, version=1, changed="'{}'").replace("now()", "'infinity'"),
+    "insert into log_origins values (2147483647, 'localhost/x+00000000+AA==', now())",
 ])
 def test_the_tables_refuse(log, statement):
     with log.connect() as connection, pytest.raises(psycopg.errors.CheckViolation):
@@ -231,3 +234,27 @@ def test_no_number_is_left_for_an_event(copy, statement):
             "/v1/sessions", json={"email": copy.person.email, "password": PASSWORD})
         problem(answer, 503, "unavailable")
         assert "leaves no number for an event" in service.stderr()
+
+
+@pytest.mark.parametrize("parameters", ["m=8,t=4294967295", "m=4194304,t=2", "m=77825,t=2"])
+def test_a_hash_that_costs_too_much_is_nobodys(copy, parameters):
+    salt, hashed = "c29tZXNhbHRzb21lc2FsdA", "A" * 43
+    copy.rows("update credentials set password_hash = %s where user_id = %s",
+              f"$argon2id$v=19$m={parameters.removeprefix('m=')},p=1${salt}${hashed}",
+              copy.person.id)
+    with Service(copy.url) as service, http(service, timeout=10) as client:
+        # Once for each thread that hashes, and once more.
+        for _ in range(9):
+            answer = client.post(
+                "/v1/sessions", json={"email": copy.person.email, "password": PASSWORD})
+            problem(answer, 401, "invalid-credentials")
+        assert resident_bytes(service.process.pid) < 1 << 28
+
+
+def test_a_lease_without_end_holds_up_no_follower(copy):
+    copy.rows("update projection_runner set held_until = 'infinity', holder = gen_random_uuid()")
+    with Service(copy.url) as service, http(service) as client:
+        answer = client.post(
+            "/v1/sessions", json={"email": copy.person.email, "password": PASSWORD})
+        assert answer.status_code == 201
+        until("the followers go on", lambda: copy.value(CAUGHT_UP))

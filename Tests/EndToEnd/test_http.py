@@ -1,6 +1,7 @@
 """HTTP as a stranger speaks it: every answer is well-formed, and the service lives on."""
 
 import json
+import time
 
 import pytest
 from support.client import MERGE_PATCH, field_errors, new_email, problem
@@ -304,6 +305,39 @@ def test_two_lengths_smuggle_nothing(service, extra):
     # One answer, and then the connection ends: what follows is nobody's request.
     assert received.startswith(b"HTTP/1.1 400 ") and received.count(b"HTTP/1.1 ") == 1
     assert b"malformed-request" in received and b"connection: close" in received.lower()
+
+
+@pytest.mark.parametrize("data", [
+    b"GET /livez\0/../x HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /v1/audit?limit=1\0&order=x HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /livez\0 HTTP/1.1\nHost: a\n\n",
+    b"GET /livez HTTP/1.1\r\nHost: a\0b\r\n\r\n",
+    b"GET /livez HTTP/1.1\nHost: a\0b\n\n",
+    b"GET /livez HTTP/1.1\r\nAuthorization: Bearer a\0b\r\nHost: a\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\nHost: a\r\nX: \0\0y\r\nY: z\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\nY: z\r\n\r\n"])
+def test_a_nul_cuts_nothing_off(service, data):
+    """Nor is a folded line read as another one (RFC 9112 section 5.2)."""
+    with Connection(service.address) as connection:
+        connection.send(data)
+        answer = connection.receive()
+        is_problem(answer, 400, "malformed-request")
+        assert answer.closes
+
+
+@pytest.mark.parametrize("data", [
+    b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /livez HTTP/1.1\nHost: a\n\n",
+    b"GET /livez HTTP/1.1\r\nHost:a \t \r\nX:\r\nY: \r\nCookie: a=b; c=d\r\nZ: 1\r\n\r\n",
+    b"GET /livez? HTTP/1.1\r\nX: y\r\nHost: a\r\nX: y\r\n\r\n",
+    b"GET /livez?a=b&c HTTP/1.1\r\nCookie: x\r\nHost: a\r\n\r\n"])
+def test_what_stands_between_headers_is_no_matter(service, data):
+    with Connection(service.address) as connection:
+        # Twice, since the second one lies elsewhere in the buffer.
+        for _ in range(2):
+            connection.send(data[:20])
+            time.sleep(0.01)
+            connection.send(data[20:])
+            assert connection.receive().status_code == 200
 
 
 def test_http_1_0_is_answered_and_closed(service):

@@ -7,6 +7,7 @@ private let all = [
   "V0001_log", "V0002_accounts", "V0003_service_role", "V0004_projections", "V0005_api_keys",
   "V0006_rebuilds", "V0007_sealing", "V0008_tree", "V0009_erasures", "V0010_narrow_grants",
   "V0011_bounds",
+  "V0012_more_bounds",
   "append_events", "add_user_key", "use_master_key", "start_session", "end_sessions",
   "change_password",
   "position_at", "projection_table", "projection_relation", "rename_projection_table",

@@ -68,6 +68,18 @@ struct PasswordHashTests {
     #expect(!PasswordHash.verify(password + [0], against: hash))
   }
 
+  @Test(arguments: [
+    ("m=19456", "m=4194304"), ("t=2", "t=4294967295"), ("t=2", "t=9"), ("p=1", "p=2"),
+    ("m=19456", "m=-8"), ("t=2", "t=2,t=2"), ("argon2id$", "argon2i$"), ("v=19", "v=16"),
+  ])
+  func `that costs too much verifies nothing, and takes no time`(old: String, new: String) throws {
+    let password = Array("tea with Babbage".utf8)
+    let hash = try #require(PasswordHash.make(password))
+    let parts = hash.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
+    // With t=4294967295 it would take days.
+    #expect(!PasswordHash.verify(password, against: parts.joined(separator: new)))
+  }
+
   @Test func `tells passwords apart that differ behind a NUL`() throws {
     let hash = try #require(PasswordHash.make(Array("secret\0one".utf8)))
     #expect(PasswordHash.verify(Array("secret\0one".utf8), against: hash))

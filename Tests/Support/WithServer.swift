@@ -56,7 +56,8 @@ public func withServer<Value>(
       case .targetTooLong: Response(status: 414)
       case .bodyTooLarge: Response(status: 413)
       case .unknownTransferCoding: Response(status: 501)
-      case .ambiguousLength, .noSingleHost, .malformedHeader: Response(status: 400)
+      case .ambiguousLength, .noSingleHost, .malformedHeader, .malformedTarget:
+        Response(status: 400)
       }
     },
     handler: handler

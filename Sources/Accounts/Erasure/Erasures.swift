@@ -31,6 +31,13 @@ public enum Erasures {
     }
   }
 
+  /// The position of the last erasure; that of the log's start where there was none.
+  public static func last(_ connection: borrowing BlockingConnection) throws -> Position {
+    Position(
+      try connection.query("select coalesce(max(position), 0) from erasures").integer(0, 0)
+    )
+  }
+
   /// Hands over all erasures after `position`, page by page; the last position.
   @discardableResult
   public static func each(

@@ -62,6 +62,8 @@ final class ErasureKeeper: Sendable {
         var position = Position.start
         while true {
           let isLast = isStopping.load(ordering: .acquiring)
+          // An earlier state of the database: what was known of it is no longer so.
+          if try Erasures.last(connection) < position { (position, owed) = (.start, nil) }
           // Once, and after that until nobody is owed an erasure any more.
           if owed != 0 { owed = try findOwed(connection, before: owed) }
           if !list.exists { position = .start }

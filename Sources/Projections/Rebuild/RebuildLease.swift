@@ -11,6 +11,11 @@ enum RebuildLease {
   /// How long a lease holds without being renewed.
   private static let term = "5 s"
 
+  /// A condition: that a lease until then holds no more. One of longer than a term is nobody's.
+  static func isOver(_ column: String) -> String {
+    "(\(column) < clock_timestamp() or \(column) > clock_timestamp() + interval '\(term)')"
+  }
+
   /// Tries to have the lock that goes with the name, until the session ends.
   static func lock(
     _ projection: String,
@@ -47,7 +52,7 @@ enum RebuildLease {
         from before
        where r.rebuild_id = before.rebuild_id and r.state not in ('done', 'cancelled')
          and ($3::boolean
-              or r.held_until > '-infinity' and r.held_until < clock_timestamp())
+              or r.held_until > '-infinity' and \(isOver("r.held_until")))
       returning before.holder
       """,
       parameters

@@ -60,7 +60,7 @@ public enum RebuildOrders {
     let rows = try connection.query(
       """
       select \(RebuildRecord.columns) from rebuilds
-       where state not in ('done', 'cancelled') and held_until < clock_timestamp()
+       where state not in ('done', 'cancelled') and \(RebuildLease.isOver("held_until"))
          and (wanted = 'cancel'
               or in_service and wanted = 'run' and state not in ('failed', 'differs'))
        order by created_at

@@ -111,7 +111,7 @@ public struct RebuildRecord: Sendable {
   /// The columns that `init(_:_:)` reads, in its order.
   static let columns = """
     rebuild_id, projection, revision, state, wanted, workers, throttle, accepts_differences, \
-    dry_run, in_service, held_until > clock_timestamp(), snapshot_position, caught_up, \
+    dry_run, in_service, not \(RebuildLease.isOver("held_until")), snapshot_position, caught_up, \
     events_total, events_done, working_microseconds, rows, differences, \
     differing, pause_microseconds, error, requested_by::text, created_at, \
     finished_at, bytes

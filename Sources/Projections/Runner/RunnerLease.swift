@@ -25,6 +25,8 @@ struct RunnerLease {
       update projection_runner
          set holder = $1::uuid, held_until = clock_timestamp() + $2::interval
        where holder = $1::uuid or held_until < clock_timestamp()
+          -- No process has taken it for so long: somebody else wrote that.
+          or held_until > clock_timestamp() + $2::interval
       returning 1
       """,
       parameters,
