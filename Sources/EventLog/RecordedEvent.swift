@@ -29,28 +29,46 @@ public struct RecordedEvent: Sendable {
   /// What happened, in full, as JSON text; empty where the `headerColumns` were read, and where it
   /// is gone or can't be opened.
   public internal(set) var payload: [UInt8] = []
-  /// Why the payload can't be opened, without a person's data; nil where it can, or is not there.
+  /// Why the payload can't be opened, without a person's data; nil where it can, or went with its
+  /// user.
   public internal(set) var unreadable: String?
   /// Whether that is for want of a master key, which may come.
   public internal(set) var lacksMasterKey = false
   /// The names of the fields that changed, as the header has them.
   public let changed: [String]
+  /// Whether the log still has the payload.
+  public let payloadState: PayloadState
   /// Whether the payload is gone, since the user has been erased.
-  public let isErased: Bool
+  public var isErased: Bool { payloadState == .erased }
+
+  /// What has become of a payload; the numbers are those that the columns give.
+  public enum PayloadState: Int32, Sendable {
+    /// It is there.
+    case stored
+    /// It is gone, since the user has been erased.
+    case erased
+    /// It is gone, and nobody erased the user: the log was damaged.
+    case lost
+  }
 
   /// The columns that `EventReader` reads, in its order, of a relation called `events`.
   public static let columns = columns(
     payload: "payload",
-    key: WrappedKey.column(of: "events.user_id")
+    key: WrappedKey.column(of: "events.user_id"),
+    user: "events.user_id"
   )
 
   /// The same of events of one user alone, whose id `user` names: their key is read once.
   static func columns(ofUser user: String) -> String {
-    columns(payload: "payload", key: WrappedKey.column(of: user))
+    columns(payload: "payload", key: WrappedKey.column(of: user), user: user)
   }
 
   /// The same of `eventsOfMany`.
-  public static let columnsOfMany = columns(payload: "payload", key: WrappedKey.joinedColumn)
+  public static let columnsOfMany = columns(
+    payload: "payload",
+    key: WrappedKey.joinedColumn,
+    user: "events.user_id"
+  )
 
   /// The relation for `columnsOfMany`: the events with the keys of their users, for whoever reads
   /// those of many users at once.
@@ -59,14 +77,18 @@ public struct RecordedEvent: Sendable {
   /// The same without the payload, for those who don't need it.
   public static let headerColumns = columns(
     payload: "null::bytea as payload",
-    key: "null::bytea"
+    key: "null::bytea",
+    user: "events.user_id"
   )
 
-  private static func columns(payload: String, key: String) -> String {
+  /// Nothing is looked for in `erasures` where the payload is there.
+  private static func columns(payload: String, key: String, user: String) -> String {
     """
     position, recorded_at, user_id, version, stream, schema, type, actor_kind, actor_id, \
     request_id, trace_id, \(payload), changed, \
-    events.payload is null, \(key)
+    case when events.payload is not null then 0 \
+    when exists (select from erasures where erasures.user_id = \(user)) then 1 else 2 end, \
+    \(key)
     """
   }
 
@@ -92,7 +114,10 @@ public struct RecordedEvent: Sendable {
     requestID = rows.string(row, 9)
     traceID = rows.string(row, 10)
     changed = rows.strings(row, 12)
-    isErased = rows.bool(row, 13)
+    payloadState = PayloadState(rawValue: rows.integer(row, 13)) ?? .lost
+    if payloadState == .lost {
+      unreadable = "the payload is gone, and the user has not been erased"
+    }
   }
 
   /// What happened, as the domain knows it.

@@ -41,7 +41,11 @@ extension Projection {
       var parameters = Parameters()
       parameters.add(event.position)
       let now = try connection.query(
-        "select payload is null from events where position = $1::bigint",
+        """
+        select payload is null
+               and exists (select from erasures where erasures.user_id = events.user_id)
+          from events where position = $1::bigint
+        """,
         parameters
       )
       guard now.count == 1, now.bool(0, 0) else { throw error }

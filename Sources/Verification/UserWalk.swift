@@ -107,7 +107,8 @@ struct UserWalk {
       present?.erasure = event.position
       present?.erasedAt = event.recordedAt
     }
-    if event.isErased, !isErasure {
+    let isGone = event.payloadState != .stored
+    if isGone, !isErasure {
       // Its digest is that of what was there.
       withoutPayload.append(event.position)
       present?.isUnreadable = true
@@ -117,7 +118,9 @@ struct UserWalk {
     if SHA256.Digest(rows.bytes(row, Self.digestColumn)) != digest {
       note(event, .payloadDigest)
     }
-    if !event.isErased { withPayload.append(event.position) }
+    // An erasure never had a payload.
+    guard !isGone else { return }
+    withPayload.append(event.position)
     if let reason = event.unreadable {
       note(event, .unreadable(reason))
       present?.isUnreadable = true

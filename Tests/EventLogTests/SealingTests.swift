@@ -127,11 +127,46 @@ struct SealingTests {
       """#
     )
     let events = try Self.read(TestKeys.lenient)
-    #expect(events[1].isErased)
+    #expect(events[1].payloadState == .lost)
     #expect(events[1].payload.isEmpty)
-    #expect(events[1].unreadable == nil)
     #expect(events[2].payload == Array(#"{"changes":[]}"#.utf8))
     _ = try events[3].event()
+  }
+}
+
+@Suite("A payload that is gone", .database)
+struct MissingPayloadTests {
+  @Test(arguments: [
+    RecordedEvent.columns, RecordedEvent.columnsOfMany, RecordedEvent.headerColumns,
+  ])
+  func `went with its user, or was lost`(columns: String) async throws {
+    try await withLane { _, lane, _ in
+      for email in ["ada@example.com", "charles@example.com", "grace@example.com"] {
+        _ = try await lane.append(TestUser.new(email).event)
+      }
+    }
+    let session = try TestDatabase.current.session()
+    try session.script(
+      """
+      update events set payload = null where position > 1;
+      insert into erasures select user_id, 4, now() from events where position = 2
+      """
+    )
+    let events = EventReader.events(
+      try session.query("select \(columns) from \(RecordedEvent.eventsOfMany) order by position"),
+      TestKeys.keyring
+    )
+    #expect(events.map(\.payloadState) == [.stored, .erased, .lost])
+    #expect(events.map(\.isErased) == [false, true, false])
+    let reason = "the payload is gone, and the user has not been erased"
+    #expect(events.map(\.unreadable) == [nil, nil, reason])
+    #expect(throws: EventReadingError.coding(.erased(type: "UserRegistered"))) {
+      try events[1].event()
+    }
+    #expect(throws: EventReadingError.sealed(reason: reason)) { try events[2].event() }
+    let entries = events.map { String(decoding: $0.historyEntry, as: UTF8.self) }
+    #expect(entries.map { $0.contains("\"erased\":true") } == [false, true, false])
+    #expect(entries[2].contains("\"changes\":null"))
   }
 }
 

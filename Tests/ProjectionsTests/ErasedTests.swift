@@ -193,3 +193,53 @@ struct ErasedTests {
     }
   }
 }
+
+@Suite("A payload that was taken away", .database)
+struct LostPayloadTests {
+  @Test(arguments: 1...3) func `is no erasure, and is told where it was`(lost: Int32) async throws {
+    let user = UserID(at: .now())
+    try await withLane { _, lane, _ async throws in
+      var (state, event) = try TestUser.new(id: user)
+      _ = try await lane.append(event)
+      for name in ["King", "Byron"] {
+        (state, event) = try TestUser.update(state, ["lastName": .string(name)])
+        _ = try await lane.append(event)
+      }
+    }
+    let session = try TestDatabase.current.session()
+    try session.script("update events set payload = null where version = \(lost)")
+    let unreadable = ProjectionError.unreadable(
+      position: Position(Int64(lost)),
+      reason: "the payload is gone, and the user has not been erased"
+    )
+    func told(_ work: () throws -> Void) -> String? {
+      do {
+        try work()
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+    for version in 1...3 as ClosedRange<Int32> {
+      var past = PastUser(of: user, at: .version(Version(version)))
+      let words = told {
+        while let (statement, parameters) = past.nextPage {
+          try past.add(session.query(statement.sql, parameters), TestKeys.keyring)
+        }
+      }
+      #expect(words == (version < lost ? nil : "\(unreadable)"))
+      #expect(!past.isErased && past.isReached == (version < lost))
+    }
+    let verified = told {
+      _ = try CurrentUsersVerify(
+        target: TestDatabase.current.target,
+        keyring: TestKeys.keyring
+      ) { _, _ in }.run()
+    }
+    #expect(verified == "\(unreadable)")
+    let rows = try session.query("select \(RecordedEvent.columns) from events order by position")
+    let events = TestKeys.events(rows)
+    let folded = told { try Directory.fold(events, into: "directory", session) }
+    #expect(folded == "\(unreadable)")
+  }
+}

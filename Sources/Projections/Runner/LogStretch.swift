@@ -96,7 +96,7 @@ struct LogStretch {
         return
       }
       events.append(event)
-      if !event.isErased {
+      if event.payloadState == .stored {
         bytesBefore += Int(rows.integer(row, RecordedEvent.columnCount, as: Int32.self))
       }
     }

@@ -2,7 +2,8 @@ import JSON
 
 /// A history entry as lines for a person.
 enum HistoryText {
-  static func entry(_ entry: JSON) -> String {
+  /// The lines of `entry`, whose event is `unreadable` for that reason; nil where it can be read.
+  static func entry(_ entry: JSON, unreadable: String?) -> String {
     let members = entry.object ?? [:]
     func text(_ value: JSON?) -> String {
       guard let value, !value.isNull else { return "-" }
@@ -13,9 +14,9 @@ enum HistoryText {
     let user = members["user"].map { "  user \(text($0))" } ?? ""
     let name = actor["name"].map { " (\(text($0)))" } ?? ""
     let isErased = members["erased"] != nil
-    // Of an erased entry nobody knows any more from where it came.
+    // Without the payload nobody knows from where it came.
     let origin =
-      isErased
+      isErased || unreadable != nil
       ? ""
       : " from \(text(source["address"])) with \(text(source["agent"])),"
         + " session \(text(source["session"]))"
@@ -34,6 +35,7 @@ enum HistoryText {
       lines.append("    \(text(change["field"])): \(values)")
     }
     if isErased { lines.append("    erased: the values are gone") }
+    if let unreadable { lines.append("    unreadable: \(visible(unreadable))") }
     return lines.joined(separator: "\n") + "\n"
   }
 
