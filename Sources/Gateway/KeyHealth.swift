@@ -10,7 +10,11 @@ public final class KeyHealth: Sendable {
   private struct State {
     var standing = Keyring.Standing.good
     var masterKey: Int32 = 0
+    var lacking: Lacking?
   }
+
+  /// A master key that is not known, and how many users' keys it wraps.
+  public typealias Lacking = (masterKey: Int32, users: Int64)
 
   private let state = Mutex(State())
 
@@ -20,8 +24,16 @@ public final class KeyHealth: Sendable {
   /// Says how the key file stands to the key in use now; how it stood before.
   public func set(_ new: Keyring.Standing, masterKey: Int32) -> Keyring.Standing {
     state.withLock { state in
-      defer { state = State(standing: new, masterKey: masterKey) }
+      defer { (state.standing, state.masterKey) = (new, masterKey) }
       return state.standing
+    }
+  }
+
+  /// Says which other master key is lacking now; which one was before.
+  public func set(lacking new: Lacking?) -> Lacking? {
+    state.withLock { state in
+      defer { state.lacking = new }
+      return state.lacking
     }
   }
 
@@ -32,7 +44,15 @@ public final class KeyHealth: Sendable {
     get throws(Problem) {
       let state = state.withLock { $0 }
       switch state.standing {
-      case .good: return nil
+      case .good:
+        return state.lacking.map { masterKey, users in
+          [
+            "masterKey": .integer(Int64(masterKey)), "code": "master-key-missing",
+            "reason": .string(
+              "the key file has no master key \(masterKey), by which keys of users are wrapped"
+            ), "users": .integer(users),
+          ]
+        }
       case .remembered(let error):
         return [
           "masterKey": .integer(Int64(state.masterKey)), "code": .string(error.code),

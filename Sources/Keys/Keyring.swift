@@ -245,6 +245,9 @@ public final class Keyring: Sendable {
     )
   }
 
+  /// The master keys that are known.
+  public var numbers: [Int32] { state.withLock { $0.keys.keys.sorted() } }
+
   /// The master key in use.
   public var inUse: Int32 { state.withLock { $0.inUse } }
 

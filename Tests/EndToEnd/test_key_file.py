@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from support import sealing
-from support.client import http, problem, signed_in
+from support.client import PASSWORD, http, problem, signed_in
 from support.projections import wait_caught_up
 from support.service import Service, jejak
 from support.wait import until
@@ -178,3 +178,49 @@ def test_a_database_of_one_s_own_is_told_what_is_not_kept_outside(fresh_database
     with Service(fresh_database.url, env={
             "JEJAK_CHECKPOINT_FILE": tmp_path / "checkpoint"}) as service:
         assert not logged(service, message)
+
+
+def test_a_key_that_was_taken_out_too_early_is_told(fresh_database, key_file):
+    database = fresh_database
+    with Service(database.url, env=env(key_file)) as service:
+        people = [signed_in(service) for _ in range(3)]
+    keys = sealing.read_keys(key_file)
+    sealing.write_keys(key_file, {**keys, 2: os.urandom(32)})
+    with database.connect(autocommit=False) as connection:
+        connection.execute("create temporary table before as select * from user_keys")
+        assert jejak("key", "rotate", url=database.url, env=env(key_file)).returncode == 0
+        # As a rotation leaves it that was killed on its way.
+        connection.execute(
+            "update user_keys k set master_key = b.master_key, wrapped_key = b.wrapped_key "
+            "from before b where k.user_id = b.user_id and k.user_id = any(%s::uuid[])",
+            [[person.id for person in people[:2]]])
+        connection.commit()
+    whole = sealing.read_keys(key_file)
+    sealing.write_keys(key_file, {2: whole[2]})
+    message = ("keys of users are wrapped by a master key that is not known; "
+               "put it back into the key file")
+    with Service(database.url, env=env(key_file)) as service:
+        until("it is told", lambda: ready(service)[1].get("keys"))
+        status, body = ready(service)
+        assert (status, body["status"]) == (200, "degraded")
+        assert body["keys"].items() >= {
+            "masterKey": 1, "code": "master-key-missing", "users": 2}.items()
+        assert [line["users"] for line in logged(service, message)] == [2]
+        with http(service) as client:
+            login = {"email": people[0].email, "password": PASSWORD}
+            problem(client.post("/v1/sessions", json=login), 503, "key-unavailable")
+        audit = service.api_key("audit:read")
+        with http(service) as client:
+            lines = client.get(f"/v1/users/{people[0].id}/history", headers={
+                "Authorization": f"Bearer {audit}", "Accept": "text/csv"}).text.splitlines()
+            entry = client.get(f"/v1/users/{people[0].id}/history", headers={
+                "Authorization": f"Bearer {audit}"}).json()["items"][0]
+        assert lines[0].endswith(",unreadable") and len(lines) > 1
+        reason = "the key file has no master key 1"
+        assert all(line.endswith(f",{reason}") for line in lines[1:])
+        assert (entry["changes"], entry["unreadable"]) == (None, reason)
+        sealing.write_keys(key_file, whole)
+        until("all is well", lambda: "keys" not in ready(service)[1])
+        assert logged(service, "the keys of all users can be opened again")
+        with http(service) as client:
+            assert client.post("/v1/sessions", json=login).status_code == 201

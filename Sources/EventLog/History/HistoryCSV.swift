@@ -9,6 +9,7 @@ public enum HistoryCSV {
     "position", "recordedAt", "user", "stream", "version", "type", "actorKind", "actorId",
     "actorName", "address", "agent", "session", "requestId", "traceId", "field", "old", "new",
     "aboutSession", "count", "kept", "reverts", "erased",
+    "unreadable",
   ]
 
   /// The line with the names of the columns.
@@ -52,6 +53,7 @@ public enum HistoryCSV {
       var line = line
       for name in ["session", "count", "kept", "reverts"] { line.add(payload?[name]) }
       line.addAsIs(event.isErased ? "true" : "")
+      line.add(event.unreadable)
       line.write(into: &output)
     }
     for change in changes {

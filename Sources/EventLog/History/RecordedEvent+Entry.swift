@@ -72,6 +72,10 @@ extension RecordedEvent {
     } else {
       // An unreadable payload is not one that changed nothing.
       entry += payload?["changes"] ?? Self.null
+      if let unreadable {
+        entry += ",\"unreadable\":".utf8
+        write(unreadable, into: &entry)
+      }
     }
     for (name, value) in [
       ("session", payload?["session"]), ("count", payload?["count"]), ("kept", payload?["kept"]),

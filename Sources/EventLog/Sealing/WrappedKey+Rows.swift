@@ -19,6 +19,25 @@ extension WrappedKey {
                  from user_keys) keys on key_user = user_id
     """
 
+  /// Of the users' keys, how many are wrapped by a master key that is none of `known`, by its number.
+  ///
+  /// Reads the whole table.
+  public static func lacking(
+    _ known: [Int32],
+    _ connection: borrowing BlockingConnection
+  ) throws -> [(masterKey: Int32, users: Int64)] {
+    var parameters = Parameters()
+    parameters.add(array: known) { $0 }
+    let rows = try connection.query(
+      """
+      select master_key, count(*) from user_keys
+       where master_key <> all ($1::integer[]) group by master_key order by master_key
+      """,
+      parameters
+    )
+    return (0..<rows.count).map { (rows.integer($0, 0), rows.integer($0, 1)) }
+  }
+
   /// The key in such a column; nil where there is none.
   public init?(_ rows: Rows, _ row: Int, _ column: Int) {
     let bytes = rows.bytes(row, column)

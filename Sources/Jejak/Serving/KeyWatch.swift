@@ -10,11 +10,15 @@ import Postgres
 struct KeyWatch {
   /// The pause between two looks, unless a key was asked for in vain.
   private static let interval = Duration.seconds(10)
+  /// The pause between two looks at the keys of all users, while none was found to be out of reach.
+  private static let usersInterval = Duration.seconds(3600)
 
   private let keyring: Keyring
   private let health: KeyHealth
   private let logger: Logger
   private var next = Instant.now()
+  /// When the keys of all users are looked at again.
+  private var nextUsers = Instant.now()
 
   init(_ keyring: Keyring, health: KeyHealth, logger: Logger) {
     self.keyring = keyring
@@ -28,6 +32,7 @@ struct KeyWatch {
     guard next <= .now(), let inUse = try SealingRecord.read(connection).inUse else { return }
     next = .now() + Self.interval
     let standing = keyring.check(inUse)
+    try lookAtUsers(connection)
     guard health.set(standing, masterKey: inUse.number) != standing else { return }
     let number = LogValue.integer(Int(inUse.number))
     switch standing {
@@ -43,5 +48,23 @@ struct KeyWatch {
         ["masterKey": number, "code": .string(error.code), "reason": .string(error.description)]
       )
     }
+  }
+
+  /// Sees whether every user's key can be opened: a master key of before may have been taken out of
+  /// the file too early.
+  private mutating func lookAtUsers(_ connection: borrowing BlockingConnection) throws {
+    guard nextUsers <= .now() else { return }
+    let lacking = try WrappedKey.lacking(keyring.numbers, connection)
+    nextUsers = .now() + (lacking.isEmpty ? Self.usersInterval : Self.interval)
+    let before = health.set(lacking: lacking.first)
+    guard before?.masterKey != lacking.first?.masterKey else { return }
+    guard let (masterKey, users) = lacking.first else {
+      logger.notice("the keys of all users can be opened again")
+      return
+    }
+    logger.error(
+      "keys of users are wrapped by a master key that is not known; put it back into the key file",
+      ["masterKey": .integer(Int(masterKey)), "users": .integer(Int(users))]
+    )
   }
 }
