@@ -144,7 +144,10 @@ def test_i11_yesterdays_backup_is_restored_and_goes_on(yesterday, outside, tmp_p
     assert is_erased(yesterday, gone.id) and held(yesterday, gone.id) == {}
     status, report = outside.check(yesterday, "--replay")
     assert (status, report["erased"], report["owed"]) == (1, [], [])
-    assert report["lost"]["events"] == lost - 1
+    assert report["position"] == yesterday.size + 1 and report["lost"]["events"] == lost
+    advice = outside.advice(yesterday)[2]
+    assert f"the log was put back to position {yesterday.size} of " in advice
+    assert f"was lost, {lost} events at least" in advice
 
     with outside.service(yesterday) as service:
         refusal = until("the notary refuses", lambda: notary(service), REFUSAL_SECONDS)
@@ -161,6 +164,11 @@ def test_i11_yesterdays_backup_is_restored_and_goes_on(yesterday, outside, tmp_p
         assert notary(service)["code"] == "checkpoint-file-ahead"
         assert signed_up_to(yesterday) == yesterday.size
         assert outside.checkpoint.read_text() == kept
+        # Whoever is erased now was not lost, and what was is still known.
+        assert delete(others[2]).status_code == 204
+        until("the erasure is listed", lambda: others[2].id in outside.erasures.read_text())
+        status, report = outside.check(yesterday)
+        assert (status, report["owed"], report["lost"]["events"]) == (1, [], lost)
 
         # Another name, and all of it is signed.
         new = outside.command("checkpoint", "new-origin", "--yes", "--origin", "example.com/log/2",
@@ -182,7 +190,11 @@ def test_i11_yesterdays_backup_is_restored_and_goes_on(yesterday, outside, tmp_p
     assert outside.command("verify", url=yesterday.url).endswith("nothing is wrong")
     assert outside.command("verify", "--key", new, url=yesterday.url)
     check_all(yesterday)
+    # What is signed now is what there is; nothing is left to do.
+    status, report = outside.check(yesterday)
+    assert (status, report["owed"], report["lost"]) == (0, [], None)
     # The checkpoint of before is of another history, and is told as one under another key.
+    assert outside.check(yesterday, "--checkpoint", aside)[1]["lost"]["events"] == lost
     status, output, advice = outside.advice(yesterday, "--checkpoint", aside)
     assert status == 1 and "under another key, of example.com/log, than the log has now" in advice
     assert "of example.com/log/2" in advice

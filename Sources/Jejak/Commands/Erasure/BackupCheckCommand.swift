@@ -13,9 +13,9 @@ enum BackupCheckCommand: Command {
   static let syntax = CommandSyntax(
     usage: "jejak backup-check [--erasures FILE] [--checkpoint FILE] [--replay] [--json]",
     summary:
-      "Holds a database that was restored from a backup against the list of erasures and the "
-      + "checkpoint that are kept outside of it, and prints who is owed an erasure, what of the log "
-      + "was lost, and what to do.\nThe status is 1 where anything is owed or lost. Run it before "
+      "Tells what a restored database lacks.\n"
+      + "It is held against the list of erasures and the checkpoint that are kept outside of it. "
+      + "Prints who is owed an erasure, what of the log was lost, and what to do. The status is 1 where anything is owed or lost. Run it before "
       + "the database is served from.",
     options: [
       CommandOption(
@@ -42,7 +42,13 @@ enum BackupCheckCommand: Command {
       throw UsageError("there is no list of erasures; name one with --erasures")
     }
     let list = ErasureList(path: path)
-    guard list.exists else { throw CommandError("there is no list of erasures at \(path)") }
+    guard list.exists else {
+      throw CommandError(
+        "there is no list of erasures at \(path): put your copy back; where nobody has been erased "
+          + "yet, an empty file is the list, and where the database has lost nothing, jejak erasure "
+          + "export makes it anew"
+      )
+    }
     let listed = try list.read()
     let kept = try checkpoint(arguments["checkpoint"], settings)
     let report = try Database.withReady(settings) { database in
@@ -50,9 +56,8 @@ enum BackupCheckCommand: Command {
         target: database.target,
         applicationName: "jejak backup-check"
       )
-      var report = try BackupReport(listed, connection)
       // Before anybody is erased, which makes the log longer.
-      if let kept {
+      let held = try kept.map { kept in
         var verification = Verification(
           target: database.target,
           keyring: nil,
@@ -60,12 +65,13 @@ enum BackupCheckCommand: Command {
         )
         verification.key = try SigningKey.verifier(settings)
         verification.outside = [kept.checkpoint]
-        report.kept = .init(
+        return BackupReport.Kept(
           path: kept.path,
           checkpoint: kept.checkpoint,
           verification: try verification.runShowingProgress()
         )
       }
+      var report = try BackupReport(listed, held, connection)
       try check(listed, replays: arguments.has("replay"), &report, connection)
       return report
     }

@@ -28,52 +28,37 @@ struct BackupReport {
     }
   }
 
-  /// Events at the end of the log that were there once.
-  struct Loss {
-    /// How many, at least; nil where the log has gone on since, so that nobody can tell.
-    let events: Int64?
-    /// When the last event was recorded that is still there; nil where that isn't known, or there is
-    /// none.
-    let since: Timestamp?
-  }
-
   /// How many erasures are listed.
   private let listed: Int
   /// The last event that the list names.
   private let listedHead: Int64
   /// The last event of the log, before anybody was erased by this call.
   private let head: Int64
-  /// When it was recorded; nil where there is none.
-  private let headTime: Timestamp?
+  /// The checkpoint; nil where there is none.
+  private let kept: Kept?
+  /// What was lost with the restore; nil for nothing.
+  private let loss: RestoreLoss?
   /// Who is owed an erasure still.
   var owed: [UserID] = []
   /// Who was erased by this call.
   var erased: [Erasure] = []
-  /// The checkpoint; nil where there is none.
-  var kept: Kept?
 
-  /// Reads where the log ends.
-  init(_ listed: [Erasure], _ connection: borrowing BlockingConnection) throws {
+  /// Reads where the log ends, and how much of it is what it was.
+  init(
+    _ listed: [Erasure],
+    _ kept: Kept?,
+    _ connection: borrowing BlockingConnection
+  ) throws {
     self.listed = listed.count
+    self.kept = kept
     listedHead = listed.map(\.position.rawValue).max() ?? 0
-    let last = try connection.query(
-      "select position, recorded_at from events order by position desc limit 1"
-    )
-    head = last.count == 1 ? last.integer(0, 0) : 0
-    headTime = last.count == 1 ? last.timestamp(0, 1) : nil
+    head = try connection.query("select coalesce(max(position), 0) from events").integer(0, 0)
+    loss = try RestoreLoss.find(listed, kept, head: head, connection)
   }
 
   /// Whether nothing is owed or lost.
   var isWell: Bool {
     owed.isEmpty && loss == nil && (kept?.verification.findings ?? 0) == 0
-  }
-
-  /// What was lost with the restore; nil for nothing.
-  var loss: Loss? {
-    let signed = kept.flatMap { $0.isForeign ? nil : $0.checkpoint.size } ?? 0
-    let end = max(listedHead, signed)
-    if end > head { return Loss(events: end - head, since: headTime) }
-    return kept?.has(.outsideDiffers) == true ? Loss(events: nil, since: nil) : nil
   }
 
   /// A line for each thing that is owed, done or wrong.
@@ -123,16 +108,20 @@ struct BackupReport {
     "restore a later backup if there is one; else the log can only be signed as another one, under a "
     + "new key: jejak checkpoint new-origin --yes (docs/operations.md, After a restore)"
 
-  private func description(of loss: Loss) -> String {
+  private func description(of loss: RestoreLoss) -> String {
     let outside = kept.map { "a checkpoint of \($0.checkpoint.size) events was signed" }
     guard let events = loss.events else {
       return
         "\(outside ?? ""), and the log, which has \(head), has another history: it was put back "
         + "and has gone on, or was altered; how many events are lost can't be told"
     }
-    let time = loss.since.map { " of \($0)" } ?? ""
-    return "the log ends at position \(head)\(time): what came after it was lost, "
-      + "\(events) event\(events == 1 ? "" : "s") at least"
+    let place = "position \(loss.last)" + (loss.since.map { " of \($0)" } ?? "")
+    let start =
+      loss.last == head
+      ? "the log ends at \(place): what came after it was lost"
+      : "the log was put back to \(place), and has gone on from there: what had come after it "
+        + "was lost"
+    return "\(start), \(events) event\(events == 1 ? "" : "s") at least"
   }
 
   /// The report for programs.
