@@ -8,8 +8,8 @@ enum MigrateCommand: Command {
   static let names = ["migrate"]
   static let syntax = CommandSyntax(
     usage: "jejak migrate [--check] [--json]",
-    summary: "Brings the database's schema to the form that this version works with, and seals a "
-      + "log\nthat was begun before payloads were sealed.",
+    summary: "Brings the database's schema to the form that this version works with.\n"
+      + "A log that was begun before payloads were sealed is sealed after that.",
     options: [
       CommandOption(
         "check",
@@ -33,6 +33,7 @@ enum MigrateCommand: Command {
         guard pending.isEmpty else { return pending }
         return try database.hasPlainPayloads() ? [sealing] : []
       }
+      try database.beginErasureList()
       return try pending + seal(database)
     }
     if arguments.has("json") {

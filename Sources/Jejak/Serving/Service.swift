@@ -216,6 +216,8 @@ final class Service {
         for name in applied { logger.info("migrated", ["name": .string(name)]) }
         try openKeyring()
         guard try seal() else { return false }
+        // Where that fails the keeper tells, as soon as there is an erasure to list.
+        try? database.beginErasureList()
         chains.open()
         tail.open()
         for loop in loops { loop.openConnections() }
