@@ -6,10 +6,15 @@ import Settings
 enum PublicKeys {
   static func parse(_ text: String) throws -> [NoteVerifier] {
     let lines = text.split(whereSeparator: \.isNewline)
-    let keys = lines.compactMap { NoteVerifier(String($0)) }
-    guard !keys.isEmpty, keys.count == lines.count else {
-      throw UsageError("--key: expected a public key of the form name+id+key, not '\(text)'")
+    guard !lines.isEmpty else { throw malformed(text[...]) }
+    return try lines.map { line in
+      if let key = NoteVerifier(line) { return key }
+      guard NoteVerifier.hasForm(line) else { throw malformed(line) }
+      throw UsageError("--key: the id in '\(line)' is not that of its name and key")
     }
-    return keys
+  }
+
+  private static func malformed(_ line: Substring) -> UsageError {
+    UsageError("--key: expected a public key of the form name+id+key, not '\(line)'")
   }
 }

@@ -23,11 +23,19 @@ public struct NoteVerifier: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads `<name>+<key id>+<key>`, the form of golang.org/x/mod/sumdb/note.
   public init?(_ text: some StringProtocol) {
+    guard let (keyID, verifier) = Self.parts(text), verifier.keyIDText == keyID else { return nil }
+    self = verifier
+  }
+
+  /// Whether `text` is `<name>+<key id>+<key>`, whatever the id.
+  public static func hasForm(_ text: some StringProtocol) -> Bool { parts(text) != nil }
+
+  private static func parts(_ text: some StringProtocol) -> (keyID: String, NoteVerifier)? {
     let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, let data = Base64.decode(parts[2]), data.first == Self.algorithm
+    guard parts.count == 3, let data = Base64.decode(parts[2]), data.first == algorithm,
+      let verifier = Self(name: String(parts[0]), publicKey: Array(data.dropFirst()))
     else { return nil }
-    self.init(name: String(parts[0]), publicKey: Array(data.dropFirst()))
-    guard keyIDText == parts[1] else { return nil }
+    return (String(parts[1]), verifier)
   }
 
   /// The form of golang.org/x/mod/sumdb/note.

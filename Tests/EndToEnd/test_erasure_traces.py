@@ -106,6 +106,10 @@ def test_g8_nothing_readable_is_left_of_one_among_many(postgres, fresh_database,
         public = ask(service, "/v1/log/key").text.strip()
         for proof in proofs:
             assert jejak("verify-proof", proof, "--key", public).returncode == 0
+        told = jejak("verify-proof", "-", "--key", public,
+                     input=proof_of_erasure(service, database, ada))
+        assert re.search(r"^type +UserErased$", told.stdout, re.MULTILINE), told
+        assert re.search(r"^payload +no payload$", told.stdout, re.MULTILINE), told
         verified = jejak("verify", "--checkpoint", checkpoint, url=database.url)
         assert verified.returncode == 0, verified.stdout + verified.stderr
 
@@ -129,6 +133,19 @@ def proof_of(person, directory):
     path = directory / f"{person.id}.tlog-proof"
     path.write_bytes(until("it is signed", answer).content)
     return path
+
+
+def proof_of_erasure(service, database, person):
+    """The proof of the last event of somebody who has been erased."""
+    version = database.value(
+        f"select version from events where user_id = '{person.id}' and type = 'UserErased'")
+
+    def answer():
+        response = client.get(f"/v1/users/{person.id}/history/{version}/proof")
+        return response if response.status_code == 200 else None
+
+    with http(service, service.api_key("audit:read")) as client:
+        return until("it is signed", answer).text
 
 
 def test_scrub_tells_what_it_could_not_have(fresh_database):

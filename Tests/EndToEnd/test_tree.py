@@ -269,11 +269,17 @@ def test_the_command_refuses_every_change_of_a_proof(proof_file):
         result = jejak("verify-proof", path, "--key", key)
         assert result.returncode == 1 and result.stdout == "", (what, result)
         assert result.stderr.startswith("jejak: "), what
+        if what == "index":
+            assert f"says a wrong place: its index is {index - 1}, and its event" in result.stderr
     path.write_text(text)
     result = jejak("verify-proof", path, "--key", OTHER_KEY)
     assert result.returncode == 1
     assert "is not signed by PeterNeumann's key" in result.stderr
     assert jejak("verify-proof", path, "--key", "x").returncode == 2
+    name, number, public = key.split("+", 2)
+    for wrong in (f"{name}x+{number}+{public}", f"{name}+{int(number, 16) ^ 1:08x}+{public}"):
+        result = jejak("verify-proof", path, "--key", wrong)
+        assert result.returncode == 2 and "is not that of its name and key" in result.stderr
     assert jejak("verify-proof", path, url="postgresql://nowhere/x",
                  env={"JEJAK_SIGNING_KEY_FILE": "/nowhere"}).returncode == 2
     assert jejak("verify-proof", path.parent / "missing", "--key", key).returncode == 1

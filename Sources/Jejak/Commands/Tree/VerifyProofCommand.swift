@@ -35,8 +35,14 @@ enum VerifyProofCommand: Command {
     guard let proof = TreeProof(bytes) else { throw CommandError("\(path) is no tlog-proof") }
     let extra = proof.extra ?? []
     let leaf = Array(extra.prefix(LogEntry.byteCount))
-    guard let entry = LogEntry(leaf), entry.index == proof.index else {
+    guard let entry = LogEntry(leaf) else {
       throw CommandError("\(path) doesn't say which event it is about")
+    }
+    guard entry.index == proof.index else {
+      throw CommandError(
+        "\(path) says a wrong place: its index is \(proof.index), and its event has position "
+          + "\(entry.position), which is index \(entry.index)"
+      )
     }
     let checkpoint = try verify(proof, of: leaf, in: path, by: verifiers)
     // Behind the entry, and not in the tree itself: the entry has their digest.
@@ -110,9 +116,15 @@ enum VerifyProofCommand: Command {
       actor        \(entry.actor.kindName)\(entry.actorID.map { " \($0)" } ?? "")
       request      \(details.requestID.map(HistoryText.visible) ?? "-")
       trace        \(details.traceID.map(HistoryText.visible) ?? "-")
-      payload      sha256:\(hexadecimal(entry.payload.bytes)), sealed
+      payload      \(payload(entry))
 
       """
+  }
+
+  /// An event that has none, such as an erasure, has the digest of nothing.
+  private static func payload(_ entry: LogEntry) -> String {
+    entry.payload.bytes == SHA256.digest(of: [])
+      ? "no payload" : "sha256:\(hexadecimal(entry.payload.bytes)), sealed"
   }
 
   private static func json(
