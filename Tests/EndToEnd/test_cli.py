@@ -28,6 +28,13 @@ def test_version_and_help_succeed():
         assert result.stdout.strip()
 
 
+def test_the_first_help_has_a_line_for_each_command():
+    lines = [line for line in jejak("help").stdout.splitlines() if line.startswith("  ")]
+    assert len(lines) > 10
+    for line in lines:
+        assert line.endswith((".", ").")) and len(line) <= 100, line
+
+
 def test_serve_help_lists_the_settings():
     text = jejak("serve", "--help").stdout
     for setting in ("--listen", "--database-url", "--data-dir", "--master-key-file", "--loops",

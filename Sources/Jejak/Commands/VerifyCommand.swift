@@ -10,8 +10,8 @@ enum VerifyCommand: Command {
   static let names = ["verify"]
   static let syntax = CommandSyntax(
     usage: "jejak verify [--checkpoint FILE] [--key KEY] [--workers N] [--json]",
-    summary: "Holds the log and what stands beside it against itself and against what was signed, "
-      + "while the service goes on. Names what is wrong, with status 1 if anything is.",
+    summary: "Holds the log, and what stands beside it, against what was signed and itself.\n"
+      + "The service may go on meanwhile. Names what is wrong, with status 1 if anything is.",
     options: [
       CommandOption(
         "checkpoint",

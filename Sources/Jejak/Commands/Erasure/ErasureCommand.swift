@@ -7,8 +7,9 @@ enum ErasureCommand: Command {
   static let names = ["erasure"]
   static let syntax = CommandSyntax(
     usage: "jejak erasure export FILE",
-    summary: "Writes the list of everyone who has been erased, for a place that no backup of the "
-      + "database goes back on.\nFILE is replaced as a whole; - is standard output.",
+    summary: "Writes the list of everyone who has been erased.\n"
+      + "It is for a place where no backup of the database puts it back to an earlier state. "
+      + "FILE is replaced as a whole; - is standard output.",
     options: Settings.databaseOptions,
     operands: 1...2
   )

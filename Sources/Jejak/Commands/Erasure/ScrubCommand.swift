@@ -13,8 +13,8 @@ enum ScrubCommand: Command {
   static let syntax = CommandSyntax(
     usage: "jejak scrub [--events] [--lock-timeout TIME] [--json]",
     summary:
-      "Writes the tables that held personal data or keys anew, so that what has been deleted "
-      + "is not in their files any more.\nEach is locked against reading and writing meanwhile, one "
+      "Writes the tables that held personal data or keys anew.\n"
+      + "What has been deleted is not in their files any more then. Each is locked against reading and writing meanwhile, one "
       + "after the other; it takes as much room again as the largest of them.",
     options: [
       CommandOption(

@@ -9,8 +9,8 @@ enum AuditCommand: Command {
   static let names = ["audit"]
   static let syntax = CommandSyntax(
     usage: "jejak audit [--user USER] [--actor WHO] [--field …] [--since TIME] [--json|--csv]",
-    summary: "Prints what happened to all users, newest first: who, when, from where, old and "
-      + "new.\nIt reads audit_entries, which the service keeps up to date.",
+    summary: "Prints what happened to all users, newest first: who, when, from where, what.\n"
+      + "It reads audit_entries, which the service keeps up to date.",
     options: [
       CommandOption("user", "USER", help: "To this user: an id or an e-mail address."),
       CommandOption("stream", "NAME", help: "profile (changes) or access (sign-ins); both."),

@@ -6,7 +6,7 @@ enum UserCommand: Command {
   static let names = ["user"]
   static let syntax = CommandSyntax(
     usage: "jejak user show|export|erase USER [OPTION]…",
-    summary: "USER is an id or an e-mail address.\n\n"
+    summary: "Shows, exports and erases a user.\nUSER is an id or an e-mail address.\n\n"
       + "show: prints a user as they are, or as they were at a version or an instant.\n"
       + "export: prints all that is held about a user, as one JSON document.\n"
       + "erase: takes away all that is held about a user but the headers of their events. It can't "
