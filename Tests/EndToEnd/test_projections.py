@@ -238,6 +238,9 @@ def test_a_paused_rebuild_says_so_and_what_it_goes_on_with(alone, fresh_database
                               "--workers", 3)
         until("it folds", lambda: (rebuild_of(fresh_database) or {}).get("state") == "folding")
         assert "is under way" in projection(fresh_database, "list").stdout
+        busy = projection(fresh_database, "rebuild", "directory")
+        assert busy.returncode == 1 and "jejak projection status directory" in busy.stderr
+        assert "jejak projection cancel directory" in busy.stderr
         paused = projection(fresh_database, "pause", "directory")
         assert paused.returncode == 0, paused
         assert "is paused" in paused.stdout and "folding, paused" in paused.stdout

@@ -146,6 +146,8 @@ def test_it_pauses_goes_on_and_is_cancelled(database, service, load):
         "select held_until > now() from rebuilds order by created_at desc limit 1"))
     busy = jejak("projection", "rebuild", "current_users", url=database.url)
     assert busy.returncode == 1 and "under way" in busy.stderr
+    for verb in ("status", "cancel"):
+        assert f"jejak projection {verb} current_users" in busy.stderr
     assert jejak("projection", "pause", "current_users", url=database.url).returncode == 0
     _, told = process.communicate(timeout=30)
     assert process.returncode == 1 and "resume" in told and "going on" in told

@@ -61,7 +61,15 @@ enum ProjectionCommand: Command {
     }
     let settings = try Settings(arguments)
     return try Database.withReady(settings) { database in
-      try verb.run(.init(database: database, name: name ?? "", arguments: arguments))
+      do {
+        return try verb.run(.init(database: database, name: name ?? "", arguments: arguments))
+      } catch let error as ProjectionError {
+        guard case .busy(let name) = error else { throw error }
+        throw CommandError(
+          "\(error): jejak projection status \(name) tells how far it is, jejak projection cancel "
+            + "\(name) ends it"
+        )
+      }
     }
   }
 }
