@@ -114,7 +114,7 @@ extension Setting {
       .service,
       standard: "15",
       expected: "a number from 8 to 64",
-      help: "The fewest characters of a new password, at least 8."
+      help: "The fewest characters of a new password, from 8 to 64."
     ) { text, settings in
       assign(integer(text, in: 8...64), to: \.passwordMinimumLength, of: &settings)
     },
