@@ -33,7 +33,9 @@ struct SigningKey: Sendable {
     if let path = settings.signingKeyFile { return SigningKeyFile(path) }
     guard settings.databaseURL == nil else {
       throw CommandError(
-        "JEJAK_SIGNING_KEY_FILE is not set; make a key with jejak checkpoint key --origin NAME"
+        "JEJAK_SIGNING_KEY_FILE (--signing-key-file) is not set, the file with the key that the log "
+          + "is signed with: put your copy back, or make a key with jejak checkpoint key --origin "
+          + "NAME"
       )
     }
     return SigningKeyFile(settings.dataDirectory + "/signing-key")
