@@ -144,7 +144,8 @@ def proof_of_erasure(service, database, person):
         response = client.get(f"/v1/users/{person.id}/history/{version}/proof")
         return response if response.status_code == 200 else None
 
-    with http(service, service.api_key("audit:read")) as client:
+    with http(service) as client:
+        client.headers["authorization"] = f"Bearer {service.api_key('audit:read')}"
         return until("it is signed", answer).text
 
 

@@ -220,6 +220,16 @@ def test_a_log_that_has_all_of_it_passes(yesterday, outside):
     assert (status, output) == (1, "") and str(outside.checkpoint) in error
 
 
+def test_a_list_that_is_missing_is_told_with_what_to_do(yesterday, outside):
+    outside.erasures.unlink()
+    status, output, error = outside.advice(yesterday)
+    assert (status, output) == (1, "") and f"no list of erasures at {outside.erasures}" in error
+    assert "put your copy back" in error and "an empty file is the list" in error
+    outside.erasures.touch()
+    status, report = outside.check(yesterday.there)
+    assert (status, report["listed"]) == (0, 0)
+
+
 def test_the_list_alone_tells_of_a_shorter_log(yesterday, outside):
     outside.checkpoint.unlink()
     status, report = outside.check(yesterday, "--replay")

@@ -374,7 +374,9 @@ def test_the_service_refuses_to_start_without_a_key_of_its_own(fresh_database):
         return result.stderr
 
     assert environment().get("JEJAK_SIGNING_KEY_FILE") is None
-    assert "JEJAK_SIGNING_KEY_FILE is not set" in refusal()
+    told = refusal()
+    assert "JEJAK_SIGNING_KEY_FILE (--signing-key-file) is not set" in told
+    assert "put your copy back, or make a key with jejak checkpoint key" in told
     path = short_directory() / "key"
     assert str(path) in refusal(JEJAK_SIGNING_KEY_FILE=path)
     path.write_text("no key\n")

@@ -101,6 +101,15 @@ struct NoteTests {
     #expect(NoteSigner("PRIVATE+KEY+" + key) == nil)
   }
 
+  @Test func `tells an id that is another one from what is no key`() {
+    for wrong in ["PeterNeumann+c74f20a4", "peterNeumann+c74f20a3"] {
+      let key = verifierText.replacing("PeterNeumann+c74f20a3", with: wrong)
+      #expect(NoteVerifier(key) == nil)
+      #expect(NoteVerifier.hasForm(key))
+    }
+    #expect(!NoteVerifier.hasForm("PeterNeumann+c74f20a3+AQ=="))
+  }
+
   @Test func `has keys whose names can't be mistaken`() {
     for name in ["", "a b", "a+b", "a\u{A0}b", "a\nb", "a\u{7F}"] {
       #expect(NoteSigner.make(name: name) == nil)
