@@ -18,6 +18,9 @@ public enum SmallFile {
   /// Bytes of a file at most.
   public static let limit = 1 << 20
 
+  /// Symbolic links that are followed at most, as many as the system follows.
+  private static let linkLimit = 40
+
   /// The bytes of the file at `path`.
   ///
   /// One that is for its owner has to belong to this account or to root, and is refused where
@@ -57,7 +60,10 @@ public enum SmallFile {
   }
 
   /// Makes the file at `path` for its owner alone, whole or not at all; false where there is one.
+  ///
+  /// Where `path` is a symbolic link to nothing, what it names is made.
   public static func make(_ path: String, _ bytes: [UInt8]) throws(SmallFileError) -> Bool {
+    let path = try place(of: path).path
     let draft = try write(bytes, beside: path, mode: Audience.owner.mode)
     defer { _ = unlink(draft) }
     // Unlike a rename, a link leaves alone what is there.
@@ -72,19 +78,18 @@ public enum SmallFile {
   /// Puts `bytes` in the place of the file at `path`: at every moment it is the old or the new one
   /// as a whole.
   ///
-  /// It keeps mode and owner; where there is none, a new one is made. One that is for its owner is
-  /// not replaced where it would become another account's.
+  /// It keeps mode and owner; where there is none, a new one is made. A symbolic link stays, and the
+  /// file that it names is replaced; what is no regular file is left alone. One that is for its owner
+  /// is not replaced where it would become another account's.
   public static func replace(
     _ path: String,
     _ bytes: [UInt8],
     for audience: Audience
   ) throws(SmallFileError) {
-    var status = stat()
-    let isThere = stat(path, &status) == 0
-    guard isThere || errno == ENOENT else { throw .system(path) }
+    let (path, status) = try place(of: path)
     let draft = try write(bytes, beside: path, mode: audience.mode)
     defer { _ = unlink(draft) }
-    if isThere {
+    if let status {
       let isOurs = status.st_uid == geteuid() && status.st_gid == getegid()
       guard isOurs || chown(draft, status.st_uid, status.st_gid) == 0 || audience == .everybody,
         chmod(draft, status.st_mode & 0o777) == 0
@@ -94,10 +99,14 @@ public enum SmallFile {
     try syncDirectory(of: path)
   }
 
-  /// Gives the file at `path` another name in the same directory.
-  public static func move(_ path: String, to other: String) throws(SmallFileError) {
-    guard rename(path, other) == 0 else { throw errno == ENOENT ? .missing(path) : .system(path) }
-    try syncDirectory(of: other)
+  /// Gives the file at `path` its own name with a dot and `suffix` behind it.
+  ///
+  /// A symbolic link stays, and names nothing then.
+  public static func putAside(_ path: String, as suffix: String) throws(SmallFileError) {
+    let (target, status) = try place(of: path)
+    guard status != nil else { throw .missing(path) }
+    guard rename(target, "\(target).\(suffix)") == 0 else { throw .system(path) }
+    try syncDirectory(of: target)
   }
 
   /// Runs `body` while no other process on this machine does so for a file of the same directory.
@@ -105,13 +114,50 @@ public enum SmallFile {
     with path: String,
     _ body: () throws -> Result
   ) throws -> Result {
-    let file = try openDirectory(of: path)
+    let file = try openDirectory(of: place(of: path).path)
     // Closing lets go of the lock.
     defer { _ = close(file) }
     while flock(file, LOCK_EX) != 0 {
       guard errno == EINTR else { throw SmallFileError.system(path) }
     }
     return try body()
+  }
+
+  /// Where the file at `path` is, or is to be, behind all symbolic links, and its status if it is
+  /// there; throws where that is no regular file.
+  private static func place(
+    of path: String
+  ) throws(SmallFileError) -> (path: String, status: stat?) {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    guard isThere || errno == ENOENT else { throw .system(path) }
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
+      throw .unusable(path, reason: "it is no regular file")
+    }
+    var target = path
+    for _ in 0...linkLimit {
+      var own = stat()
+      if lstat(target, &own) != 0 {
+        guard errno == ENOENT, !isThere else { throw .system(path) }
+        return (target, nil)
+      }
+      guard own.st_mode & S_IFMT == S_IFLNK else {
+        // A link of the system, such as one to an open file that has no name, needn't name its file.
+        guard isThere, own.st_dev == status.st_dev, own.st_ino == status.st_ino else { break }
+        return (target, status)
+      }
+      let name = try linked(target)
+      target = name.hasPrefix("/") ? name : directory(of: target) + "/" + name
+    }
+    throw .unusable(path, reason: "it is not where its link says")
+  }
+
+  /// What a symbolic link says.
+  private static func linked(_ path: String) throws(SmallFileError) -> String {
+    var name = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &name, name.count)
+    guard count >= 0 else { throw .system(path) }
+    return String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// Writes the bytes to a file of another name in the same directory, down to the disk.
@@ -153,10 +199,13 @@ public enum SmallFile {
   }
 
   private static func openDirectory(of path: String) throws(SmallFileError) -> Int32 {
-    let end = path.lastIndex(of: "/")
-    let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let directory = directory(of: path)
     let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard file >= 0 else { throw .system(directory) }
     return file
+  }
+
+  private static func directory(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 }

@@ -48,7 +48,7 @@ struct CheckpointFile: Sendable {
   /// Puts aside what a former key has signed, under the name of the file and the key's id.
   func putAside(_ former: NoteVerifier) throws(NotaryRefusal) {
     do throws(SmallFileError) {
-      try SmallFile.move(path, to: "\(path).\(former.keyIDText)")
+      try SmallFile.putAside(path, as: former.keyIDText)
     } catch {
       throw .checkpointFileIsUnusable(path: error.path, reason: error.reason)
     }

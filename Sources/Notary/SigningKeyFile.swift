@@ -63,7 +63,7 @@ public struct SigningKeyFile: Sendable {
         reason: "it has a key of the name \(old.verifier.name) already"
       )
     }
-    try SmallFile.move(path, to: "\(path).\(old.verifier.keyIDText)")
+    try SmallFile.putAside(path, as: old.verifier.keyIDText)
     try write(signer)
     return signer
   }

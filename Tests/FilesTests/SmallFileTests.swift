@@ -85,7 +85,7 @@ struct SmallFileTests {
     }
     #expect(missing?.isMissing == true)
     #expect(throws: SmallFileError.missing(file)) {
-      try SmallFile.move(file, to: file + "2")
+      try SmallFile.putAside(file, as: "2")
     }
     let reason = "it is no regular file"
     #expect(throws: SmallFileError.unusable(scratch.path, reason: reason)) {
@@ -114,5 +114,65 @@ struct SmallFileTests {
     #expect(throws: SmallFileError.self) {
       try SmallFile.replace("\(scratch.path)/none/file", [1], for: .everybody)
     }
+  }
+
+  @Test func `is replaced and put aside behind its symbolic links, which stay`() throws {
+    let scratch = try Scratch()
+    let (real, file) = (scratch.path + "/real", scratch.path + "/file")
+    try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: true)
+    // One that names the other relatively, which names the file from the root.
+    #expect(symlink("real/link", file) == 0)
+    #expect(symlink(real + "/keys", real + "/link") == 0)
+    #expect(try SmallFile.make(file, [1]))
+    #expect(try !SmallFile.make(file, [2]))
+    chmod(real + "/keys", 0o640)
+    try SmallFile.replace(file, [3], for: .owner)
+    #expect(try SmallFile.read(real + "/keys", for: .everybody) == [3])
+    #expect(mode(real + "/keys") == 0o640)
+    try SmallFile.alone(with: file) {
+      let other = open(real, O_RDONLY)
+      defer { _ = close(other) }
+      #expect(flock(other, LOCK_EX | LOCK_NB) == -1)
+    }
+    try SmallFile.putAside(file, as: "old")
+    #expect(throws: SmallFileError.missing(file)) { try SmallFile.putAside(file, as: "old") }
+    try SmallFile.replace(file, [4], for: .owner)
+    #expect(try SmallFile.read(real + "/keys.old", for: .everybody) == [3])
+    #expect(try SmallFile.read(file, for: .owner) == [4])
+    #expect(try scratch.names == ["file", "real"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: real).sorted()
+        == ["keys", "keys.old", "link"]
+    )
+    for link in [file, real + "/link"] {
+      #expect(throws: Never.self) {
+        try FileManager.default.destinationOfSymbolicLink(atPath: link)
+      }
+    }
+  }
+
+  @Test func `is not put in the place of what is no regular file`() throws {
+    let scratch = try Scratch()
+    let (pipe, link, loop) = (
+      scratch.path + "/pipe", scratch.path + "/link", scratch.path + "/loop"
+    )
+    #expect(mkfifo(pipe, 0o600) == 0)
+    #expect(symlink(pipe, link) == 0)
+    for path in [pipe, link, scratch.path, "/dev/null"] {
+      let refused = SmallFileError.unusable(path, reason: "it is no regular file")
+      #expect(throws: refused) { try SmallFile.replace(path, [1], for: .everybody) }
+      #expect(throws: refused) { try SmallFile.make(path, [1]) }
+      #expect(throws: refused) { try SmallFile.putAside(path, as: "old") }
+    }
+    #expect(symlink("loop", loop) == 0)
+    #expect(throws: SmallFileError.self) { try SmallFile.replace(loop, [1], for: .everybody) }
+    // An open file without a name, which a link of the system still tells.
+    let nameless = open(scratch.path + "/nameless", O_RDWR | O_CREAT, 0o600)
+    defer { _ = close(nameless) }
+    unlink(scratch.path + "/nameless")
+    #expect(throws: SmallFileError.self) {
+      try SmallFile.replace("/proc/self/fd/\(nameless)", [1], for: .everybody)
+    }
+    #expect(try scratch.names == ["link", "loop", "pipe"])
   }
 }
