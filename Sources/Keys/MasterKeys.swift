@@ -61,9 +61,12 @@ public struct MasterKeys: Sendable {
   /// The highest number: the newest key.
   public var newest: Int32 { keys[keys.count - 1].number }
 
-  /// Adds a new key under the next number, which it returns.
-  public mutating func add() -> Int32 {
-    let number = newest + 1
+  /// The number that the next key gets; nil after the highest there is.
+  public var next: Int32? { newest < .max ? newest + 1 : nil }
+
+  /// Adds a new key under the next number, which it returns; nil where there is none.
+  public mutating func add() -> Int32? {
+    guard let number = next else { return nil }
     keys.append(Key(number: number, bytes: RandomBytes.make(SecretBox.keyCount)))
     return number
   }
@@ -72,7 +75,8 @@ public struct MasterKeys: Sendable {
   public static func add(to path: String) throws -> MasterKeys {
     try SmallFile.alone(with: path) { () throws -> MasterKeys in
       var keys = try MasterKeys(file: path)
-      _ = keys.add()
+      guard keys.numbers.count < limit else { throw KeyFileError.full(path, "\(limit) keys") }
+      guard keys.add() != nil else { throw KeyFileError.hasNoNext(after: keys.newest, path) }
       try SmallFile.replace(path, Array(keys.text.utf8), for: .owner)
       return keys
     }
@@ -100,10 +104,17 @@ public enum KeyFileError: Error, Equatable, CustomStringConvertible {
   case empty(String)
   /// There are more keys than `MasterKeys.limit`.
   case tooMany(String)
+  /// No key can be added: the path, and what it has already.
+  case full(String, String)
 
   /// What to do where there is no key: a new one can't stand for one that was lost.
   public static let advice =
     "for a log that exists put your copy of it back, for a new one make it with jejak key generate"
+
+  /// There is no number for another key.
+  public static func hasNoNext(after newest: Int32, _ path: String) -> KeyFileError {
+    .full(path, "key \(newest), the highest number")
+  }
 
   /// For the operator, without a key.
   public var description: String {
@@ -113,6 +124,7 @@ public enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case .line(let path, let line, let reason): "\(path):\(line): \(reason)"
     case .empty(let path): "\(path) has no master key: \(Self.advice)"
     case .tooMany(let path): "\(path) has more than \(MasterKeys.limit) keys"
+    case .full(let path, let what): "\(path) takes no other key: it has \(what)"
     }
   }
 }

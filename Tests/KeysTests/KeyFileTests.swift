@@ -84,4 +84,30 @@ struct KeyFileTests {
   @Test func `has a key at least`() {
     #expect(throws: KeyFileError.empty("f")) { try MasterKeys(text: "# none\n", path: "f") }
   }
+
+  @Test func `that is a symbolic link stays one when a key is added`() throws {
+    let scratch = try Scratch()
+    let file = try scratch.write("1 \(Self.key)\n")
+    let link = scratch.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "keys")
+    #expect(try MasterKeys.add(to: link).numbers == [1, 2])
+    #expect(try MasterKeys(file: file).numbers == [1, 2])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "keys")
+  }
+
+  @Test func `takes no key beyond the highest number or the limit`() throws {
+    let scratch = try Scratch()
+    let text = "1 \(Self.key)\n2147483647 \(Self.key)\n"
+    let file = try scratch.write(text)
+    let error = #expect(throws: KeyFileError.self) { try MasterKeys.add(to: file) }
+    #expect(
+      error?.description
+        == "\(file) takes no other key: it has key 2147483647, the highest number"
+    )
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    let lines = (1...MasterKeys.limit).map { "\($0) \(Self.key)\n" }
+    _ = try scratch.write(lines.joined())
+    #expect(throws: KeyFileError.full(file, "1000 keys")) { try MasterKeys.add(to: file) }
+    #expect(try MasterKeys(file: file).numbers.count == MasterKeys.limit)
+  }
 }

@@ -56,7 +56,9 @@ enum KeyCommand: Command {
     if isEmbedded, !EmbeddedPostgres.exists(in: settings.dataDirectory) { return }
     var next: Int32 = 1
     do throws(KeyFileError) {
-      next = try MasterKeys(file: path).newest + 1
+      let keys = try MasterKeys(file: path)
+      guard let following = keys.next else { throw .hasNoNext(after: keys.newest, path) }
+      next = following
     } catch {
       guard case .file(.missing) = error else { throw error }
     }
