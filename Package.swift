@@ -113,8 +113,8 @@ let package = Package(
     .target(
       name: "Accounts",
       dependencies: [
-        "Clocks", "EventLog", "EventLoop", "JSON", "Keys", "MerkleTree", "Notary", "Postgres",
-        "Profiles", "Projections", "Sodium",
+        "Clocks", "EventLog", "EventLoop", "Files", "JSON", "Keys", "MerkleTree", "Notary",
+        "Postgres", "Profiles", "Projections", "Sodium",
       ],
       swiftSettings: settings
     ),

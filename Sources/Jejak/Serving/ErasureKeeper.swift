@@ -67,7 +67,11 @@ final class ErasureKeeper: Sendable {
           // Once, and after that until nobody is owed an erasure any more.
           if owed != 0 { owed = try findOwed(connection, before: owed) }
           if !list.exists { position = .start }
-          position = try Erasures.each(after: position, connection) { try list.add($0) }
+          // A stop doesn't wait once more for a lock that nobody got.
+          let patience = isLast && isTold ? Duration.zero : ErasureList.lockPatience
+          position = try Erasures.each(after: position, connection) {
+            try list.add($0, patience: patience)
+          }
           if isTold { logger.notice("the list of erasures is written again") }
           isTold = false
           health.set(unlisted: nil)
@@ -95,7 +99,8 @@ final class ErasureKeeper: Sendable {
     _ connection: borrowing BlockingConnection,
     before: Int?
   ) throws -> Int {
-    let listed = try list.read().map(\.user)
+    // A line that was cut short is taken off when the next one is added.
+    let listed = try list.read(mends: true).map(\.user)
     var owed = 0
     for start in stride(from: 0, to: listed.count, by: Int(Erasures.pageLength)) {
       let users = Array(listed[start..<min(start + Int(Erasures.pageLength), listed.count)])
