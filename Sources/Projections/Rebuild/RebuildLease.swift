@@ -11,7 +11,7 @@ enum RebuildLease {
   /// How long a lease holds without being renewed.
   private static let term = "5 s"
 
-  /// A condition: that a lease until then holds no more. One of longer than a term is nobody's.
+  /// The condition that a lease until `column` holds no more; one beyond a term is nobody's.
   static func isOver(_ column: String) -> String {
     "(\(column) < clock_timestamp() or \(column) > clock_timestamp() + interval '\(term)')"
   }
