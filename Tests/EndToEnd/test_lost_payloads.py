@@ -78,8 +78,9 @@ def test_lists_tell_it_from_an_erasure(damaged):
                            for user in (ada, gone)], position)
         csv = client.get("/v1/audit", headers={"Accept": "text/csv"}).text
         header, *lines = [line.split(",") for line in csv.splitlines()]
-        user = header.index("user")
-        assert all((line[-1] == "true") == (line[user] == gone.id) for line in lines)
+        user, place = header.index("user"), header.index("position")
+        assert all((line[-2] == "true") == (line[user] == gone.id) for line in lines)
+        assert {line[place] for line in lines if line[-1]} == {str(position)}
     check_entries([[event["data"] for event in export(service, key, f"/v1/events?user={user.id}")]
                    for user in (ada, gone)], position)
     for command in (["audit", "--user"], ["history"]):

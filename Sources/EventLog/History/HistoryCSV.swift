@@ -8,8 +8,7 @@ public enum HistoryCSV {
   private static let columns = [
     "position", "recordedAt", "user", "stream", "version", "type", "actorKind", "actorId",
     "actorName", "address", "agent", "session", "requestId", "traceId", "field", "old", "new",
-    "aboutSession", "count", "kept", "reverts", "erased",
-    "unreadable",
+    "aboutSession", "count", "kept", "reverts", "erased", "unreadable",
   ]
 
   /// The line with the names of the columns.

@@ -15,8 +15,8 @@ enum BackupCheckCommand: Command {
     summary:
       "Tells what a restored database lacks.\n"
       + "It is held against the list of erasures and the checkpoint that are kept outside of it. "
-      + "Prints who is owed an erasure, what of the log was lost, and what to do. The status is 1 where anything is owed or lost. Run it before "
-      + "the database is served from.",
+      + "Prints who is owed an erasure, what of the log was lost, and what to do. The status is 1 "
+      + "where anything is owed or lost. Run it before the database is served from.",
     options: [
       CommandOption(
         "erasures",

@@ -14,8 +14,9 @@ enum ScrubCommand: Command {
     usage: "jejak scrub [--events] [--lock-timeout TIME] [--json]",
     summary:
       "Writes the tables that held personal data or keys anew.\n"
-      + "What has been deleted is not in their files any more then. Each is locked against reading and writing meanwhile, one "
-      + "after the other; it takes as much room again as the largest of them.",
+      + "What has been deleted is not in their files any more then. Each is locked against reading "
+      + "and writing meanwhile, one after the other; it takes as much room again as the largest of "
+      + "them.",
     options: [
       CommandOption(
         "events",

@@ -33,9 +33,7 @@ enum HistoryOutput {
   ) throws {
     let entry = found.event.historyEntry(for: .operator(keyName: found.keyName))
     switch form {
-    case .text:
-      let text = HistoryText.entry(try JSON.parse(entry), unreadable: found.event.unreadable)
-      bytes += text.utf8
+    case .text: bytes += HistoryText.entry(try JSON.parse(entry)).utf8
     case .json:
       bytes += entry
       bytes.append(0x0A)

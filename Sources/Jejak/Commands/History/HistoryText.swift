@@ -2,8 +2,7 @@ import JSON
 
 /// A history entry as lines for a person.
 enum HistoryText {
-  /// The lines of `entry`, whose event is `unreadable` for that reason; nil where it can be read.
-  static func entry(_ entry: JSON, unreadable: String?) -> String {
+  static func entry(_ entry: JSON) -> String {
     let members = entry.object ?? [:]
     func text(_ value: JSON?) -> String {
       guard let value, !value.isNull else { return "-" }
@@ -14,6 +13,7 @@ enum HistoryText {
     let user = members["user"].map { "  user \(text($0))" } ?? ""
     let name = actor["name"].map { " (\(text($0)))" } ?? ""
     let isErased = members["erased"] != nil
+    let unreadable = members["unreadable"]
     // Without the payload nobody knows from where it came.
     let origin =
       isErased || unreadable != nil
@@ -35,7 +35,7 @@ enum HistoryText {
       lines.append("    \(text(change["field"])): \(values)")
     }
     if isErased { lines.append("    erased: the values are gone") }
-    if let unreadable { lines.append("    unreadable: \(visible(unreadable))") }
+    if let unreadable { lines.append("    unreadable: \(text(unreadable))") }
     return lines.joined(separator: "\n") + "\n"
   }
 
