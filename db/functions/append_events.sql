@@ -107,8 +107,8 @@ begin
    where u.user_id = e.user_id and e.is_last and e.version is not null
      and (e.stream = 2 or e.expected <> 0);
 
-  if exists (select from unnest(streams, expected) as e (stream, expected)
-              where e.stream = 1 and e.expected = 0) then
+  -- A first sign-in is expected 0 as well, and inserts nothing.
+  if 0 = any (expected) then
     insert into current_users (
         user_id, created_at, updated_at, version, access_version, status, document)
       select e.user_id, append_events.appended_at, append_events.appended_at, e.version, 0,
