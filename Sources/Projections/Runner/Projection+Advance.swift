@@ -58,7 +58,7 @@ extension Projection {
         )
         guard let last = events.last else { return .upToDate }
         tried = events.count
-        try fold(read(events, page, connection), into: Self.name, connection)
+        try take(events, page, connection)
         var reached = name
         reached.add(last.position.rawValue)
         try connection.query(
@@ -77,17 +77,19 @@ extension Projection {
     }
   }
 
-  /// The events among `headers` that have an effect, as `apply` needs them.
+  /// Folds the events of `headers` into the table, with the payloads of those that have an effect
+  /// where `apply` needs them.
   ///
   /// Who writes a value holds the projection's row, which an erasure waits for: what is read here is
   /// there until the step has ended.
-  private static func read(
+  private static func take(
     _ headers: ArraySlice<RecordedEvent>,
     _ page: LogStretch,
     _ connection: borrowing BlockingConnection
-  ) throws -> [RecordedEvent] {
+  ) throws {
+    guard readsPayload else { return try fold(headers, into: name, connection) }
     let effective = headers.filter { key(of: $0) != nil }
-    return readsPayload ? try page.read(effective, connection) : effective
+    try fold(page.read(effective, connection), into: name, connection)
   }
 
   /// Takes in what comes before the event that can't be, and stops there; nil if it did not, or

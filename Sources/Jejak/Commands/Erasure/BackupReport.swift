@@ -52,7 +52,7 @@ struct BackupReport {
     self.listed = listed.count
     self.kept = kept
     listedHead = listed.map(\.position.rawValue).max() ?? 0
-    head = try connection.query("select coalesce(max(position), 0) from events").integer(0, 0)
+    head = try connection.query(LogPage.headStatement.sql).integer(0, 0)
     loss = try RestoreLoss.find(listed, kept, head: head, connection)
   }
 
