@@ -13,6 +13,14 @@ def postgres():
     server.stop()
 
 
+@pytest.fixture
+def cluster():
+    """A PostgreSQL of a test's own, without roles or databases of others."""
+    server = PostgresServer().start()
+    yield server
+    server.stop()
+
+
 @pytest.fixture(scope="module")
 def database(postgres):
     database = postgres.create_database()

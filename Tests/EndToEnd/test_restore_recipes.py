@@ -5,7 +5,6 @@ import os
 import pytest
 from support.client import signed_in
 from support.erasure import delete
-from support.postgres import PostgresServer
 from support.processes import REPOSITORY, short_directory
 from support.service import Service, binary, environment, jejak
 from support.wait import until
@@ -22,27 +21,19 @@ def recipes():
 
 
 @pytest.fixture
-def fresh_server():
-    """A server that has no roles yet."""
-    server = PostgresServer().start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def place(fresh_server):
+def place(cluster):
     """A directory of an operator, and a shell in it that runs the lines of a block."""
     directory = short_directory()
     for name in ("safe", "etc"):
         (directory / name).mkdir()
     path = f"{os.path.dirname(binary())}:{os.environ['PATH']}"
     shell = Shell(directory, environment(
-        {"PATH": path, "ADMIN_URL": fresh_server.url("postgres")}))
+        {"PATH": path, "ADMIN_URL": cluster.url("postgres")}))
 
     def run(lines):
         text = "\n".join(lines)
         for printed, real in {"/safe": directory / "safe", "/etc/jejak": directory / "etc",
-                              "@db/": f"@127.0.0.1:{fresh_server.port}/"}.items():
+                              "@db/": f"@127.0.0.1:{cluster.port}/"}.items():
             text = text.replace(printed, str(real))
         return shell.run(text)
 

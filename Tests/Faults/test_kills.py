@@ -10,19 +10,11 @@ import pytest
 from support.client import problem, signed_in
 from support.load import Load
 from support.log import check_all, new_values
-from support.postgres import PostgresServer
 from support.service import Service, jejak
 from support.wait import until
 
 KILLS = int(os.environ.get("JEJAK_TEST_KILLS", "20"))
 SEED = int(os.environ.get("JEJAK_TEST_SEED", random.SystemRandom().randrange(10**6)))
-
-
-@pytest.fixture
-def cluster():
-    server = PostgresServer().start()
-    yield server
-    server.stop()
 
 
 @pytest.fixture
