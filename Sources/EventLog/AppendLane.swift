@@ -16,7 +16,8 @@ public import Profiles
 /// A lane belongs to one event loop; a process has one, so that batches are as large as can be
 /// and `log_head` is contended for by other processes alone.
 public final class AppendLane: Sendable {
-  /// Batches under way: while one is flushed to disk the next is already at the server.
+  /// Batches under way: while one is flushed to disk the next is already at the server, if it has at
+  /// least as many users.
   public static let batchesAtOnce = 2
   /// Events of one batch at most.
   public static let batchLimit = 512
@@ -68,6 +69,9 @@ public final class AppendLane: Sendable {
     guard state.value.batchesUnderWay < Self.batchesAtOnce, !state.value.waiting.isEmpty else {
       return
     }
+    // A smaller one would only cost a flush of its own: it begins when that one has ended, and grows
+    // until then.
+    guard state.value.waiting.count >= state.value.usersUnderWay.count else { return }
     let batch = takeBatch()
     guard !batch.isEmpty else { return }
     state.value.batchesUnderWay += 1

@@ -14,6 +14,9 @@ struct NotarySession: ~Copyable {
   private var signer: NoteSigner
   /// The note that was last seen to fit, and until when that is taken for granted.
   private var checked: (note: String, until: Instant)?
+  /// Whether it is told of what is appended; only while there is nothing to do, since a busy log
+  /// tells it several hundred times a second.
+  private var isListening = false
   /// The last position when all that was there before was seen to be signed.
   private var due: Int64 = 0
 
@@ -26,7 +29,12 @@ struct NotarySession: ~Copyable {
     stopping: WakeUp,
     report: @escaping (Notary.Report) -> Void
   ) throws {
-    connection = try Self.connect(target, patience: pace.patience)
+    connection = try BlockingConnection(
+      target: target,
+      applicationName: Notary.applicationName,
+      setup: Self.setup,
+      patience: pace.patience
+    )
     self.signer = signer
     self.keyFile = keyFile
     self.file = file
@@ -46,22 +54,6 @@ struct NotarySession: ~Copyable {
       "set jit = off",
       "set timezone = 'UTC'",
     ]
-
-  /// A connection that listens to what is appended.
-  private static func connect(
-    _ target: String,
-    patience: Duration
-  ) throws -> BlockingConnection {
-    let connection = try BlockingConnection(
-      target: target,
-      applicationName: Notary.applicationName,
-      setup: setup,
-      patience: patience
-    )
-    let channel = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
-    try connection.script("listen \(channel.string(0, 0) ?? "")")
-    return connection
-  }
 
   /// Goes on until it is told to stop; throws where the connection is lost.
   mutating func run() throws {
@@ -103,14 +95,13 @@ struct NotarySession: ~Copyable {
 
   /// Waits until there may be more to do.
   private mutating func rest(after outcome: NotaryStep.Outcome) throws {
+    if isListening, outcome != .idle { try listen(false) }
     switch outcome {
     case .waitsForSealing:
       report(.state(.waitsForSealing))
       stopping.wait(atMost: pace.poll)
-    case .advanced(let isSigned, let hasMore):
+    case .advanced(let isSigned):
       if isSigned, try isUpToDate() { report(.state(.signs)) }
-      // What was notified meanwhile is dropped, so that it doesn't pile up.
-      if hasMore { _ = try connection.waitForNotification(atMost: .zero) }
     case .notDue(let time):
       stopping.wait(atMost: time)
     case .busy:
@@ -119,8 +110,20 @@ struct NotarySession: ~Copyable {
       stopping.wait(atMost: pace.poll)
     case .idle:
       report(.state(.signs))
+      // What was appended before it listened, the next step sees.
+      guard isListening else { return try listen(true) }
       _ = try connection.waitForNotification(atMost: pace.poll, wake: stopping.descriptor)
     }
+  }
+
+  private mutating func listen(_ listens: Bool) throws {
+    if listens {
+      let rows = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
+      try connection.script("listen \(rows.string(0, 0) ?? "")")
+    } else {
+      try connection.script("unlisten *")
+    }
+    isListening = listens
   }
 
   /// Whether what was there at the last such look, or the last one that was well, is signed by now.

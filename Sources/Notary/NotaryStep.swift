@@ -19,8 +19,8 @@ struct NotaryStep {
     case idle
     /// There is something to sign, after this time.
     case notDue(Duration)
-    /// It took events in, and signed; whether there are more to be had at once.
-    case advanced(isSigned: Bool, hasMore: Bool)
+    /// It took events in, and may have signed; there may be more.
+    case advanced(isSigned: Bool)
   }
 
   /// What stands in the tables at its begin.
@@ -167,13 +167,12 @@ struct NotaryStep {
     let end = min(standing.head, (standing.size + pace.batch) / width * width)
     try growth.takeIn(upTo: end, connection)
     try growth.write(connection)
-    let hasMore = growth.edge.size < standing.head
     if let last, last.age >= .zero, last.age < pace.interval {
-      return .advanced(isSigned: false, hasMore: hasMore)
+      return .advanced(isSigned: false)
     }
     let contents = try file?.read(verifier, former: origin.former)
     guard try check(growth, last, contents, standing, connection) else {
-      return .advanced(isSigned: false, hasMore: hasMore)
+      return .advanced(isSigned: false)
     }
     let checkpoint = Checkpoint(
       origin: verifier.name,
@@ -195,7 +194,7 @@ struct NotaryStep {
       """,
       parameters
     )
-    return .advanced(isSigned: true, hasMore: hasMore)
+    return .advanced(isSigned: true)
   }
 
   /// Sees that the tree holds what was signed, as database and file have it; false where the file is

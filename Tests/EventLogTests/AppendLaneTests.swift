@@ -56,6 +56,36 @@ struct AppendLaneTests {
     #expect(try LogLaws().hold)
   }
 
+  @Test func `lets a batch grow that is smaller than the one under way`() async throws {
+    let database = try TestDatabase.current
+    let late = try await withLane { loop, lane, _ in
+      let session = try database.session()
+      try session.script("begin; select from log_head for update")
+      let events = try (0..<6).map { try TestUser.new("user\($0)@example.com").event }
+      func append(_ range: Range<Int>) -> [Task<Result<Appended, AppendError>, Never>] {
+        events[range].map { event in Task(executorPreference: loop) { await lane.outcome(event) } }
+      }
+      let first = append(0..<3)
+      try await loop.until {
+        try database.superuserSession().query(
+          "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
+        ).count == 1
+      }
+      var second = append(3..<4)
+      await loop.sleep(for: .milliseconds(50))
+      second += append(4..<6)
+      await loop.sleep(for: .milliseconds(50))
+      try session.script("commit")
+      for task in first { _ = try await task.value.get() }
+      var late: [Appended] = []
+      for task in second { late.append(try await task.value.get()) }
+      return late
+    }
+    #expect(late.map(\.position) == (4...6).map { Position($0) })
+    #expect(Set(late.map(\.recordedAt)).count == 1)
+    #expect(try LogLaws().hold)
+  }
+
   @Test func `lets the events of a chain share a batch, and keeps their order`() async throws {
     let appended = try await withLane { loop, lane, _ in
       var (user, event) = try TestUser.new()

@@ -28,11 +28,16 @@ private final class Reports: Sendable {
 
 @Suite("Notaries of several processes", .database)
 struct NotaryTests {
-  private func notary(_ log: SignedLog, _ number: Int, _ reports: Reports) throws -> Notary {
+  private func notary(
+    _ log: SignedLog,
+    _ number: Int,
+    _ reports: Reports,
+    poll: Duration = .milliseconds(20)
+  ) throws -> Notary {
     let keyFile = SigningKeyFile(log.directory + "/key")
     var pace = NotaryPace()
     pace.interval = .milliseconds(5)
-    pace.poll = .milliseconds(20)
+    pace.poll = poll
     pace.batch = 256
     pace.refusalPause = .milliseconds(20)
     return try Notary(
@@ -120,6 +125,22 @@ struct NotaryTests {
       try holder.script("commit")
       try await loop.until { reports.count > stuck }
       try await self.waitUntilSigned(log, loop, file: 0)
+    }
+  }
+
+  @Test func `hear of what is appended, each time that all was signed`() async throws {
+    try await withLoop { loop in
+      let log = try SignedLog()
+      // Looking by itself would come too late.
+      let notary = try self.notary(log, 0, Reports(), poll: .seconds(600))
+      for _ in 0..<5 {
+        try log.append(10)
+        try await self.waitUntilSigned(log, loop, file: 0)
+        // Time to begin to listen.
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      notary.stop()
+      notary.join()
     }
   }
 

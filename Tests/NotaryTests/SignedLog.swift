@@ -41,7 +41,9 @@ final class SignedLog {
         select (select coalesce(max(position), 0) from events) + n, clock_timestamp(),
                gen_random_uuid(), gen_random_uuid(), 1, 1, 1, 3, 'ProfileUpdated', 'r' || n,
                array['firstName'], '{}', sha256(n::text::bytea)
-          from generate_series(1, \(count)) n
+          from generate_series(1, \(count)) n;
+      select pg_notify(('jejak ' || current_schema())::name::text, max(position)::text)
+        from events
       """
     )
   }
