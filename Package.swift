@@ -149,7 +149,7 @@ let package = Package(
     ),
     .target(
       name: "EmbeddedPostgres",
-      dependencies: ["CLinux", "CPostgres"],
+      dependencies: ["CLinux", "CPostgres", "Files"],
       swiftSettings: settings
     ),
 

@@ -67,8 +67,10 @@ struct Server: Sendable {
       throw .directoryUnusable(path: data.cluster, reason: "it belongs to another user")
     }
     let socketDirectory = try socket.make(for: user)
-    try ServerConfiguration(walCompression: binaries.walCompression)
-      .write(cluster: cluster.number, user: user)
+    try ServerConfiguration(
+      walCompression: binaries.walCompression,
+      memory: SystemMemory().available
+    ).write(cluster: cluster.number, user: user)
     return try Program(
       path: binaries.postgres,
       arguments: ["-D", "/proc/self/fd/3", "-c", "unix_socket_directories=/proc/self/fd/4"],

@@ -5,7 +5,17 @@ import Glibc
 struct ServerConfiguration {
   static let fileName = "jejak.conf"
 
+  /// Megabytes of shared buffers at the least, which is PostgreSQL's own default, and at most.
+  private static let bufferRange = 128...1024
+
   let walCompression: String
+  /// Memory that this machine, or the container, lets us have, in bytes.
+  let memory: Int
+
+  /// A quarter of the memory, as PostgreSQL's manual advises, in megabytes.
+  var sharedBuffers: Int {
+    min(max((memory / 4) >> 20, Self.bufferRange.lowerBound), Self.bufferRange.upperBound)
+  }
 
   var text: String {
     """
@@ -23,7 +33,7 @@ struct ServerConfiguration {
     max_wal_size = '4GB'
     checkpoint_timeout = '15min'
 
-    shared_buffers = '256MB'
+    shared_buffers = '\(sharedBuffers)MB'
     huge_pages = try
     random_page_cost = 1.1
     jit = off
