@@ -16,8 +16,8 @@ public import Profiles
 /// A lane belongs to one event loop; a process has one, so that batches are as large as can be
 /// and `log_head` is contended for by other processes alone.
 public final class AppendLane: Sendable {
-  /// Batches under way: while one is flushed to disk the next is already at the server, if it has at
-  /// least as many users.
+  /// Batches under way: while one is flushed to disk the next is already at the server, if at least
+  /// as many events wait as users are under way.
   public static let batchesAtOnce = 2
   /// Events of one batch at most.
   public static let batchLimit = 512
@@ -66,12 +66,16 @@ public final class AppendLane: Sendable {
   }
 
   private func sendBatch() {
-    guard state.value.batchesUnderWay < Self.batchesAtOnce, !state.value.waiting.isEmpty else {
-      return
-    }
     // A smaller one would only cost a flush of its own: it begins when that one has ended, and grows
     // until then.
     guard state.value.waiting.count >= state.value.usersUnderWay.count else { return }
+    sendNext()
+  }
+
+  private func sendNext() {
+    guard state.value.batchesUnderWay < Self.batchesAtOnce, !state.value.waiting.isEmpty else {
+      return
+    }
     let batch = takeBatch()
     guard !batch.isEmpty else { return }
     state.value.batchesUnderWay += 1
@@ -132,6 +136,8 @@ public final class AppendLane: Sendable {
 
   /// Tries the events of a failed batch one by one, a chain's first event for all of it.
   private func sendApart(_ batch: [Waiting], _ finished: @escaping () -> Void) {
+    // Whoever waited for the batch's end need not wait for each of its events.
+    sendNext()
     var users = Set<UserID>()
     let (first, behind) = batch.reduce(into: ([Waiting](), [Waiting]())) { parts, waiting in
       if users.insert(waiting.event.user).inserted {

@@ -67,11 +67,13 @@ struct NotarySession: ~Copyable {
         checked = nil
         if case .keyDiffers = refusal, takesNewKey() { continue }
         report(.state(.refuses(refusal)))
+        try dropNotifications()
         stopping.wait(atMost: pace.refusalPause)
       } catch let failure as BlockingConnection.Failure where !failure.isConnectionLost {
         failures += 1
         // Told at the first, the second, the fourth, the eighth, …
         if failures & (failures - 1) == 0 { report(.hindered(failure.safeDescription)) }
+        try dropNotifications()
         stopping.wait(atMost: pace.pause(after: failures))
       }
     }
@@ -114,6 +116,11 @@ struct NotarySession: ~Copyable {
       guard isListening else { return try listen(true) }
       _ = try connection.waitForNotification(atMost: pace.poll, wake: stopping.descriptor)
     }
+  }
+
+  /// So that they don't pile up where it goes on listening.
+  private func dropNotifications() throws {
+    _ = try connection.waitForNotification(atMost: .zero)
   }
 
   private mutating func listen(_ listens: Bool) throws {

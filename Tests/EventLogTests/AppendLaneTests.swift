@@ -196,6 +196,35 @@ struct AppendLaneTests {
     #expect(laws.hold)
   }
 
+  @Test func `lets nobody wait for the single events of a failed batch`() async throws {
+    let database = try TestDatabase.current
+    let (positions, held) = try await withLane { loop, lane, _ in
+      let session = try database.session()
+      try session.script("begin; select from log_head for update")
+      var events = try (0..<4).map { try TestUser.new("user\($0)@example.com").event }
+      // No document: the row of a new user can't be without one.
+      events[1] = events[1].with(document: .some(nil))
+      let batch = events[0..<3].map { event in
+        Task(executorPreference: loop) { await lane.outcome(event) }
+      }
+      try await loop.until {
+        try database.superuserSession().query(
+          "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
+        ).count == 1
+      }
+      let late = events[3]
+      let held = Task(executorPreference: loop) { await lane.outcome(late) }
+      await loop.sleep(for: .milliseconds(50))
+      try session.script("commit")
+      var positions: [Position?] = []
+      for task in batch { positions.append(try? await task.value.get().position) }
+      return (positions, try await held.value.get().position)
+    }
+    #expect(held == Position(1))
+    #expect(positions == [Position(2), nil, Position(3)])
+    #expect(try LogLaws().hold)
+  }
+
   @Test func `refuses to register a user twice`() async throws {
     let words = try await withLane { loop, lane, _ in
       let event = try TestUser.new().event
