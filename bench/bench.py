@@ -382,11 +382,10 @@ def rebuild_under_load(service, seconds):
     """
     with grown(LARGE_LOG // 5, rounds=3) as other:
         pairs = [quiet_and_busy(other, seconds) for _ in range(1 if KILLS else ROUNDS)]
-    ratio, _, median = sorted(
-        (pair["busy"]["p99"] / pair["quiet"]["p99"], number, pair)
-        for number, pair in enumerate(pairs))[len(pairs) // 2]
-    return {"ours": median["busy"]["p99"], "baseline": median["quiet"]["p99"], "ratio": ratio,
-            "unit": "ms p99", "pause_ms": max(pair["pauseMilliseconds"] for pair in pairs),
+    pairs.sort(key=lambda pair: pair["busy"]["p99"] / pair["quiet"]["p99"])
+    quiet, busy = (pairs[len(pairs) // 2][side]["p99"] for side in ("quiet", "busy"))
+    return {"ours": busy, "baseline": quiet, "ratio": busy / quiet, "unit": "ms p99",
+            "pause_ms": max(pair["pauseMilliseconds"] for pair in pairs),
             "seconds": statistics.median(pair["seconds"] for pair in pairs)}
 
 

@@ -63,7 +63,8 @@ public final class LogTail: Sendable {
     var listening = configuration
     listening.applicationName += " listener"
     listening.statements = [LogPage.headStatement]
-    listening.setup += Self.listen
+    // Where the other side has vanished, what is said may not wait for it in the server for ever.
+    listening.setup += ["set tcp_user_timeout = '30s'", Self.listen]
     listening.notified = { _ in relay.tail?.noted() }
     listener = Connection(loop: loop, configuration: listening, report: report)
     relay.tail = self
@@ -76,15 +77,12 @@ public final class LogTail: Sendable {
     weak var tail: LogTail?
   }
 
-  private static let listen = [
-    // Where the other side has vanished, what is said may not wait for it in the server for ever.
-    "set tcp_user_timeout = '30s'",
-    """
+  /// Makes a session hear what `append_events` says.
+  public static let listen = """
     do $$ begin
       execute format('listen %I', ('jejak ' || current_schema())::name);
     end $$
-    """,
-  ]
+    """
 
   /// Begins to listen and to look; from any thread.
   public func open() {

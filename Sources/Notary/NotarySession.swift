@@ -1,4 +1,5 @@
 import Clocks
+import EventLog
 import EventLoop
 import MerkleTree
 import Postgres
@@ -124,12 +125,7 @@ struct NotarySession: ~Copyable {
   }
 
   private mutating func listen(_ listens: Bool) throws {
-    if listens {
-      let rows = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
-      try connection.script("listen \(rows.string(0, 0) ?? "")")
-    } else {
-      try connection.script("unlisten *")
-    }
+    try connection.script(listens ? LogTail.listen : "unlisten *")
     isListening = listens
   }
 

@@ -44,6 +44,13 @@ func word(_ outcome: Result<Appended, AppendError>) -> String {
 
 @Suite("A lane of appends", .database)
 struct AppendLaneTests {
+  /// Whether the lane's connection waits for a lock.
+  private static func isBlocked(_ database: TestDatabase) throws -> Bool {
+    try database.superuserSession().query(
+      "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
+    ).count == 1
+  }
+
   @Test func `gives what came together positions in that order`() async throws {
     let appended = try await withLane { loop, lane, _ in
       let events = try (0..<50).map { try TestUser.new("user\($0)@example.com").event }
@@ -67,9 +74,7 @@ struct AppendLaneTests {
       }
       let first = append(0..<3)
       try await loop.until {
-        try database.superuserSession().query(
-          "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
-        ).count == 1
+        try Self.isBlocked(database)
       }
       var second = append(3..<4)
       await loop.sleep(for: .milliseconds(50))
@@ -208,9 +213,7 @@ struct AppendLaneTests {
         Task(executorPreference: loop) { await lane.outcome(event) }
       }
       try await loop.until {
-        try database.superuserSession().query(
-          "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
-        ).count == 1
+        try Self.isBlocked(database)
       }
       let late = events[3]
       let held = Task(executorPreference: loop) { await lane.outcome(late) }
@@ -291,9 +294,7 @@ struct AppendLaneTests {
       let event = try TestUser.new().event
       let task = Task(executorPreference: loop) { await lane.outcome(event) }
       try await loop.until {
-        try database.superuserSession().query(
-          "select from pg_stat_activity where application_name = 'lane' and wait_event_type = 'Lock'"
-        ).count == 1
+        try Self.isBlocked(database)
       }
       try database.terminate("lane")
       return EventLogTests.word(await task.value)

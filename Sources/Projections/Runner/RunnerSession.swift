@@ -88,8 +88,7 @@ struct RunnerSession: ~Copyable {
     isLeading = leads
     report(.leads(leads))
     if leads {
-      let channel = try connection.query("select quote_ident(('jejak ' || current_schema())::name)")
-      try connection.script("listen \(channel.string(0, 0) ?? "")")
+      try connection.script(LogTail.listen)
       for follower in followers {
         fortunes[follower.name] = Fortune(batch: pace.batch, retries: true)
       }
